@@ -1,0 +1,227 @@
+"""The database as Python sees it: frozen dataclasses, SI units, no behaviour beyond naming.
+
+A field's YAML key is the field's name with the data sheet's unit in place of the SI one
+(``boost_clock_mhz`` in the file, ``boost_clock_hz`` here; ``units.KEY_UNITS`` lists the pairs).
+``None`` means "not known or not applicable" and is explained in ``unknown`` under the key's path.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from perfkit.errors import UsageError
+from perfkit.kernel import DType
+
+_CAPABILITY: Final = re.compile(
+    r"(?:(?:sm|compute)_?)?(?:(\d{1,2})\.(\d)|(\d{1,2})(\d))[af]?", re.IGNORECASE | re.ASCII
+)
+
+
+class ComputeCapability(NamedTuple):
+    """Major and minor; compares as numbers, so 9.0 < 11.0."""
+
+    major: int
+    minor: int
+
+    @classmethod
+    def parse(cls, text: str) -> ComputeCapability:
+        """Read ``9.0``, ``90``, ``sm_90``, ``sm_90a`` or ``compute_90``.
+
+        Raises:
+            UsageError: not a compute capability.
+
+        >>> ComputeCapability.parse("sm_120f") > ComputeCapability.parse("9.0")
+        True
+        """
+        match = _CAPABILITY.fullmatch(text.strip())
+        if match is None:
+            raise UsageError(f"{text!r} is not a compute capability", hint="write 9.0 or sm_90")
+        major, minor = match.group(1, 2) if match.group(1) else match.group(3, 4)
+        return cls(int(major), int(minor))
+
+    @property
+    def sm(self) -> str:
+        return f"sm_{self.major}{self.minor}"
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One source of one or more facts. ``kind`` other than ``official`` carries a note."""
+
+    id: str
+    where: str
+    facts: tuple[str, ...]  #: paths such as ``limits.max_warps_per_sm``; ``limits`` covers all in it
+    kind: str = "official"
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Sources that disagree: what they say, what was chosen, and why."""
+
+    fact: str
+    chosen: str
+    others: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmLimits:
+    warp_size: int
+    max_threads_per_block: int
+    max_threads_per_sm: int
+    max_warps_per_sm: int
+    max_blocks_per_sm: int
+    max_block_dim: tuple[int, ...]
+    max_grid_dim: tuple[int, ...]
+    max_resident_grids: int
+    block_barriers_per_sm: int | None  #: None: named barriers are not an occupancy limit
+    virtual_resources_per_sm: int | None  #: None: the resource does not exist
+    partitioned_global_caching: bool  #: a block may be confined to half an SM
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisterFile:
+    """32-bit registers. Allocated per warp, within one of ``sub_partitions`` equal parts."""
+
+    per_sm: int
+    max_per_block: int
+    max_per_thread: int
+    allocation_unit: int
+    sub_partitions: int
+    compatibility_sub_partitions: int | None  #: a block must also fit an SM divided this often
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedMemory:
+    per_sm_bytes: int
+    max_per_block_bytes: int  #: without opting in
+    max_per_block_optin_bytes: int
+    reserved_per_block_bytes: int
+    allocation_unit_bytes: int
+    capacities_bytes: tuple[int, ...]  #: carveout sizes; one entry: dedicated, not configurable
+    banks: int
+
+    @property
+    def configurable(self) -> bool:
+        return len(self.capacities_bytes) > 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class L1Cache:
+    """Exactly one of the two is set."""
+
+    unified_with_shared_bytes: int | None  #: L1 is what the carveout leaves of this
+    dedicated_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Throughput:
+    """Results per clock per SM outside the tensor cores; a fused multiply-add is one result."""
+
+    f64: int | None
+    f32: int | None
+    f16: int | None
+    bf16: int | None
+    int32_add: int | None
+    int32_multiply: int | None  #: None also where a multiply takes several instructions
+    dp4a: int | None
+    special_function: int | None
+
+
+class TensorRate(NamedTuple):
+    """Dense fused multiply-adds per clock per SM, for products of one rate class."""
+
+    rate_class: str
+    dtype: DType
+    accumulate: DType
+    fma_per_clock_per_sm: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorCore:
+    generation: int
+    per_sm: int | None
+    input_types: tuple[DType, ...]
+    sparsity: bool  #: 2:4 structured sparsity doubles the rate
+    rates: tuple[TensorRate, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterLimits:
+    max_portable: int
+    max_nonportable: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compilation:
+    targets: tuple[str, ...]  #: names for ``-arch``: sm_90, sm_90a
+    first_cuda: str
+    last_cuda: str | None  #: None: current toolkits still compile it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capability:
+    """One file of ``archdb/compute_capability``."""
+
+    compute_capability: ComputeCapability
+    architecture: str
+    limits: SmLimits
+    registers: RegisterFile
+    shared_memory: SharedMemory
+    l1: L1Cache
+    throughput: Throughput
+    tensor_core: TensorCore | None
+    cluster: ClusterLimits | None
+    compilation: Compilation
+    features: tuple[str, ...]  #: what appears first with this capability
+    unknown: dict[str, str]
+    sources: tuple[Evidence, ...]
+    conflicts: tuple[Conflict, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedPeak:
+    """A peak as the vendor prints it; ``use`` and ``note`` where it is not the derived one."""
+
+    dtype: DType
+    accumulate: DType
+    sparsity: str  #: dense | sparse
+    unit: str  #: simt | tensor
+    tflops: float
+    use: str  #: derived | published: which figure perfkit computes with
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    type: str
+    size_gib: float
+    bandwidth_bytes_per_s: int | None
+    l2_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gpu:
+    """One file of ``archdb/gpu``: what the capability does not decide."""
+
+    key: str  #: the file's name
+    name: str
+    compute_capability: ComputeCapability
+    segment: str  #: data-center | workstation | geforce | embedded
+    rate_class: str  #: which tensor rates of the capability apply
+    sm_count: int
+    gpc_sm_counts: tuple[int, ...] | None  #: SMs per GPC that can hold a cluster of any size
+    boost_clock_hz: int | None
+    tensor_clock_hz: int | None  #: of tensor work other than f64; None: the boost clock
+    memory: Memory
+    tdp_w: int | None
+    published: tuple[PublishedPeak, ...]
+    unknown: dict[str, str]
+    sources: tuple[Evidence, ...]
+    conflicts: tuple[Conflict, ...]

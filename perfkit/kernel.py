@@ -1,0 +1,91 @@
+"""What every layer speaks of: data types, and what a compiled kernel needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from perfkit.errors import UsageError
+
+
+class DType(StrEnum):
+    """Operand and accumulator types, named as PTX names them."""
+
+    F64 = "f64"
+    F32 = "f32"
+    TF32 = "tf32"
+    BF16 = "bf16"
+    F16 = "f16"
+    F8 = "f8"
+    F6 = "f6"
+    F4 = "f4"
+    S32 = "s32"
+    S8 = "s8"
+    S4 = "s4"
+
+    @classmethod
+    def parse(cls, text: str) -> DType:
+        """Read a type name, the usual aliases included.
+
+        >>> DType.parse("fp16"), DType.parse("half"), DType.parse("int8")
+        (<DType.F16: 'f16'>, <DType.F16: 'f16'>, <DType.S8: 's8'>)
+        """
+        name = text.strip().lower()
+        try:
+            return cls(_DTYPE_ALIASES.get(name, name))
+        except ValueError:
+            known = ", ".join(cls)
+            raise UsageError(f"unknown data type {text!r}", hint=f"one of: {known}") from None
+
+
+_DTYPE_ALIASES: Final = {
+    "fp64": "f64",
+    "double": "f64",
+    "float64": "f64",
+    "fp32": "f32",
+    "float": "f32",
+    "float32": "f32",
+    "bfloat16": "bf16",
+    "fp16": "f16",
+    "half": "f16",
+    "float16": "f16",
+    "fp8": "f8",
+    "e4m3": "f8",
+    "e5m2": "f8",
+    "fp6": "f6",
+    "fp4": "f4",
+    "e2m1": "f4",
+    "nvfp4": "f4",
+    "int32": "s32",
+    "int8": "s8",
+    "int4": "s4",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelResources:
+    """What one compiled kernel needs on one architecture.
+
+    ``None`` means "cannot be told from this source"; ``unknown`` then holds the reason under the
+    field's name. Shared memory is what the user declared, without the driver's reservation.
+    """
+
+    name: str  #: the symbol, mangled as in the file
+    demangled: str  #: for people; equals ``name`` when it does not demangle
+    arch: str  #: ``sm_90``, ``sm_90a``, …
+    registers_per_thread: int | None
+    static_shared_bytes: int | None
+    stack_bytes: int | None
+    spill_store_bytes: int | None
+    spill_load_bytes: int | None
+    local_bytes: int | None
+    constant_bytes: int | None  #: constant bank 0: parameters and driver constants
+    parameter_bytes: int | None
+    barriers: int | None  #: named block barriers the kernel uses
+    max_threads: int | None  #: from ``__launch_bounds__``: threads per block it may be launched with
+    min_blocks: int | None  #: from ``__launch_bounds__``: blocks per SM asked for
+    required_block: tuple[int, int, int] | None  #: ``__block_size__`` / ``.reqntid``
+    required_cluster: tuple[int, int, int] | None
+    origin: str  #: where it was read: the file, and the compiler if one ran
+    unknown: dict[str, str] = field(default_factory=dict)
