@@ -184,6 +184,17 @@ class Capability:
     sources: tuple[Evidence, ...]
     conflicts: tuple[Conflict, ...]
 
+    @property
+    def label(self) -> str:
+        return f"compute capability {self.compute_capability}"
+
+    def cite(self, fact: str) -> str | None:
+        """Where the fact comes from, for a message: ``source id, place``."""
+        for source in self.sources:
+            if any(fact == path or fact.startswith(f"{path}.") for path in source.facts):
+                return f"{fact}: {source.id}, {source.where}"
+        return None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedPeak:

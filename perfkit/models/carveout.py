@@ -1,0 +1,156 @@
+"""How much shared memory an SM is configured with, and what that leaves for L1.
+
+From 7.0 on, L1 and shared memory share one array and the driver picks one of a few capacities,
+guided by a preference (``cudaFuncAttributePreferredSharedMemoryCarveout``, a percentage). Two
+rules give the capacity; they differ where a block carries the driver's reserved kilobyte:
+
+* ``driver``: what ``cuda_occupancy.h`` and the occupancy API assume.
+* ``hardware``: what the SM does. The preference is for the shared memory that the *user* asked
+  for; the reserve of every block that fits in it comes on top.
+
+Source: ``cuda_occupancy.h`` 13.0 for ``driver``; for ``hardware`` 60,000 launches on one H200 (9.0,
+driver 580), see docs/validation. Valid for every capability of the database; on others than
+9.0 the hardware rule is assumed to carry over, and results say so.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from perfkit.arch.types import Capability, SharedMemory
+from perfkit.models.ops import NO_LIMIT, SCALAR, Int, Ops, round_up
+
+#: The carveout value that means "no preference" (``cudaSharedmemCarveoutDefault``).
+NO_PREFERENCE: Final = -1
+
+#: Without a preference the driver makes room for twice the resident blocks, up to this much.
+_DOUBLING_LIMIT_BYTES: Final = 132 * 1024
+
+
+def next_capacity(shared: SharedMemory, size_bytes: Int, *, ops: Ops = SCALAR) -> Int:
+    """Smallest supported capacity of at least ``size_bytes``; the largest one if none is."""
+    capacity = shared.capacities_bytes[-1] + 0 * size_bytes
+    for candidate in reversed(shared.capacities_bytes[:-1]):
+        capacity = ops.where(size_bytes <= candidate, candidate, capacity)
+    return capacity
+
+
+def carveout_bytes(shared: SharedMemory, percent: Int, *, ops: Ops = SCALAR) -> Int:
+    """Capacity that ``cuda_occupancy.h`` derives from a carveout preference.
+
+    Args:
+        shared: the capability's shared memory.
+        percent: 0..100, or ``NO_PREFERENCE``, which means the largest capacity.
+        ops: ``SCALAR`` or ``numpy``.
+
+    Returns:
+        Bytes. On 5.x and 6.x shared memory is dedicated: always all of it.
+    """
+    wanted = percent * shared.per_sm_bytes // 100
+    return next_capacity(shared, ops.where(percent < 0, shared.per_sm_bytes, wanted), ops=ops)
+
+
+def allocated_bytes(shared: SharedMemory, smem_bytes: Int) -> Int:
+    """Shared memory that one block takes: declared + reserved, rounded up to the unit."""
+    return round_up(smem_bytes + shared.reserved_per_block_bytes, shared.allocation_unit_bytes)
+
+
+def driver_capacity_bytes(
+    shared: SharedMemory, smem_bytes: Int, percent: Int, *, ops: Ops = SCALAR
+) -> Int:
+    """Capacity the occupancy API computes with.
+
+    A preference too small for one block grows to the next capacity that holds one, not to the
+    maximum.
+    """
+    preferred = carveout_bytes(shared, percent, ops=ops)
+    needed = ops.maximum(preferred, allocated_bytes(shared, smem_bytes))
+    return next_capacity(shared, needed, ops=ops)
+
+
+def preferred_capacity_bytes(
+    shared: SharedMemory, smem_bytes: Int, percent: Int, *, ops: Ops = SCALAR
+) -> Int:
+    """Capacity the SM is given for a preference of ``percent`` 0..100 (hardware rule).
+
+    With ``user`` the allocation without the reserve and ``preferred`` the exact percentage:
+    ``needed = max(preferred // user * allocated, allocated, preferred)``, then the next capacity.
+    A kernel with no shared memory of its own (``user == 0``) only has the preference.
+    """
+    allocated = allocated_bytes(shared, smem_bytes)
+    user = allocated - shared.reserved_per_block_bytes
+    # in hundredths of a byte, so that the percentage is not rounded
+    preferred = percent * shared.per_sm_bytes
+    blocks = preferred // (100 * ops.maximum(user, 1))
+    needed = ops.maximum(100 * ops.maximum(ops.where(user > 0, blocks, 1), 1) * allocated, preferred)
+    return next_capacity(shared, -(-needed // 100), ops=ops)
+
+
+def shared_block_limit(
+    shared: SharedMemory, smem_bytes: Int, percent: Int, *, rule: str, opt_in: bool, ops: Ops
+) -> Int:
+    """Blocks per SM that shared memory allows; 0 if one block may not have that much.
+
+    Args:
+        shared: the capability's shared memory.
+        smem_bytes: static plus dynamic bytes per block, as declared.
+        percent: carveout preference, or ``NO_PREFERENCE``.
+        rule: ``driver`` or ``hardware``.
+        opt_in: the kernel raised its dynamic limit to the opt-in maximum.
+        ops: ``SCALAR`` or ``numpy``.
+    """
+    allocated = allocated_bytes(shared, smem_bytes)
+    allowed = shared.max_per_block_optin_bytes if opt_in else shared.max_per_block_bytes
+    capacity = driver_capacity_bytes(shared, smem_bytes, percent, ops=ops)
+    if rule == "hardware":
+        preferred = preferred_capacity_bytes(shared, smem_bytes, percent, ops=ops)
+        capacity = ops.where(percent < 0, capacity, preferred)
+    blocks = capacity // ops.maximum(allocated, 1)
+    # the API counts the reserve of a kernel without shared memory against the capacity, the SM not
+    unlimited = allocated if rule == "driver" else allocated - shared.reserved_per_block_bytes
+    blocks = ops.where(unlimited == 0, NO_LIMIT, blocks)
+    return ops.where(smem_bytes > allowed, 0, blocks)
+
+
+def configured_bytes(
+    capability: Capability,
+    *,
+    threads: Int,
+    smem_bytes: Int,
+    blocks_per_sm: Int,
+    percent: Int,
+    ops: Ops = SCALAR,
+) -> Int:
+    """Capacity the driver configures for a launch; ``L1 = unified - capacity``.
+
+    Args:
+        capability: the SM.
+        threads: threads per block.
+        smem_bytes: static plus dynamic bytes per block.
+        blocks_per_sm: resident blocks by the occupancy API without a preference.
+        percent: carveout preference, or ``NO_PREFERENCE``.
+        ops: ``SCALAR`` or ``numpy``.
+
+    Source: 701 launches under Nsight Compute on one H200 (``launch__shared_mem_config_size``).
+    """
+    shared, limits = capability.shared_memory, capability.limits
+    allocated = allocated_bytes(shared, smem_bytes)
+    smallest = next_capacity(shared, blocks_per_sm * allocated, ops=ops)
+    doubled = next_capacity(
+        shared, ops.minimum(2 * blocks_per_sm, limits.max_blocks_per_sm) * allocated, ops=ops
+    )
+    roomy = ops.maximum(smallest, ops.minimum(doubled, _DOUBLING_LIMIT_BYTES))
+    packed = (blocks_per_sm == 1) | (threads == limits.max_threads_per_block)
+    automatic = ops.where(packed, smallest, roomy)
+
+    warps = ops.maximum(-(-threads // limits.warp_size), 1)
+    room = ops.minimum(limits.max_blocks_per_sm, 4 * (limits.max_warps_per_sm // warps))
+    reserve_only = next_capacity(
+        shared, ops.where(blocks_per_sm == 1, 1, room) * shared.reserved_per_block_bytes, ops=ops
+    )
+    own = allocated > shared.reserved_per_block_bytes
+    automatic = ops.where(own, automatic, reserve_only)
+
+    preferred = preferred_capacity_bytes(shared, smem_bytes, ops.maximum(percent, 0), ops=ops)
+    preferred = ops.where(own, preferred, ops.maximum(preferred, reserve_only))
+    return ops.where(percent < 0, automatic, preferred)

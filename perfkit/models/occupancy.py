@@ -1,0 +1,345 @@
+"""How many blocks of a kernel are resident on one SM, and what limits them.
+
+``blocks_per_sm = min(warps, blocks, registers, shared memory, barriers, virtual resources)``,
+each term the number of blocks that one resource allows:
+
+* warps: ``max_warps_per_sm // ceil(threads / 32)``
+* registers: allocated per warp, ``round_up(regs * 32, 256)``, inside one of the SM's partitions
+  (four; two on 6.0). A launch needs ``per_warp * round_up(warps, partitions)`` registers to be
+  available to a block, although it then takes fewer.
+* shared memory: see ``models.carveout``
+* barriers: from 9.0 on; ``block_barriers_per_sm // barriers``
+
+Source: ``cuda_occupancy.h`` 13.0 (``rule="driver"``, equal on every input; 10.3 has the barriers
+of the 13.5 header); one H200 for ``rule="hardware"``. Valid for every capability of the database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Final, Literal, NamedTuple
+
+from perfkit.arch.types import Capability, ComputeCapability, RegisterFile, SmLimits
+from perfkit.errors import DoesNotFit
+from perfkit.models import launch
+from perfkit.models.carveout import (
+    NO_PREFERENCE,
+    allocated_bytes,
+    driver_capacity_bytes,
+    shared_block_limit,
+)
+from perfkit.models.ops import NO_LIMIT, SCALAR, Int, Ops, ceil_div, round_up
+
+Rule = Literal["driver", "hardware"]
+PartitionedCaching = Literal["off", "on", "strict"]
+
+
+class Refusal(NamedTuple):
+    """Why not even one block can be resident: ``needed`` of ``resource`` exceeds ``allowed``."""
+
+    resource: str
+    needed: int
+    allowed: int
+    fact: str  #: path of the limit in the capability's file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockLimits:
+    """Blocks per SM that each resource allows on its own; ``None``: it does not limit."""
+
+    warps: int
+    blocks: int
+    registers: int | None
+    shared_memory: int | None
+    barriers: int | None
+    virtual_resources: int | None
+
+    def binding(self) -> tuple[str, ...]:
+        """Every limit that ties for the minimum."""
+        present = {f.name: v for f in fields(self) if (v := getattr(self, f.name)) is not None}
+        least = min(present.values())
+        return tuple(name for name, value in present.items() if value == least)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occupancy:
+    compute_capability: ComputeCapability
+    rule: Rule
+    threads: int
+    regs: int
+    smem_bytes: int
+    carveout: int | None  #: percent; None: no preference
+    barriers: int
+    blocks_per_sm: int
+    warps_per_sm: int
+    max_warps_per_sm: int
+    limits: BlockLimits
+    limited_by: tuple[str, ...]  #: the set ``cuda_occupancy.h`` reports; see ``binding``
+    allocated_registers_per_block: int
+    allocated_shared_bytes_per_block: int
+    partitioned_caching: bool
+    refusal: Refusal | None
+
+    @property
+    def ratio(self) -> float:
+        """Resident warps over the SM's warp slots, 0..1."""
+        return self.warps_per_sm / self.max_warps_per_sm
+
+    @property
+    def binding(self) -> tuple[str, ...]:
+        """The limits that really bind.
+
+        Differs from ``limited_by`` when barriers are the smallest limit: the header names its
+        limiters before it looks at barriers and keeps the earlier names.
+        """
+        return self.limits.binding()
+
+
+def warp_limit(limits: SmLimits, threads: Int, *, halves: int, ops: Ops) -> Int:
+    """Blocks that the warp slots allow; with ``halves=2`` a block must fit in half an SM."""
+    warps = ops.maximum(ceil_div(threads, limits.warp_size), 1)
+    blocks = limits.max_warps_per_sm // halves // warps * halves
+    return ops.where((threads < 1) | (threads > limits.max_threads_per_block), 0, blocks)
+
+
+def registers_per_warp(registers: RegisterFile, regs: Int) -> Int:
+    return round_up(regs * 32, registers.allocation_unit)
+
+
+def registers_assumed_per_block(registers: RegisterFile, warps: Int, regs: Int) -> Int:
+    """What the launch check counts: every partition filled equally."""
+    return registers_per_warp(registers, regs) * round_up(warps, registers.sub_partitions)
+
+
+def register_limit(registers: RegisterFile, warps: Int, regs: Int, *, halves: int, ops: Ops) -> Int:
+    """Blocks that the register file allows.
+
+    Args:
+        registers: the capability's register file.
+        warps: warps per block, at least 1.
+        regs: registers per thread.
+        halves: 2 if a block must fit in half an SM, else 1.
+        ops: ``SCALAR`` or ``numpy``.
+    """
+    parts = registers.sub_partitions
+    per_warp = registers_per_warp(registers, regs)
+    warps_per_part = registers.per_sm // parts // ops.maximum(per_warp, 1)
+    blocks = warps_per_part * (parts // halves) // warps * halves
+    # on 6.0 nothing may launch that the other 6.x parts would refuse
+    other = registers.compatibility_sub_partitions or parts
+    assumed = per_warp * round_up(warps, max(parts, other))
+    elsewhere = registers.per_sm // other // ops.maximum(per_warp, 1) * other // warps
+    refused = (assumed > registers.max_per_block) | (elsewhere == 0)
+    blocks = ops.where(refused | (regs > registers.max_per_thread), 0, blocks)
+    return ops.where(regs == 0, NO_LIMIT, blocks)
+
+
+def barrier_limit(limits: SmLimits, barriers: Int, *, ops: Ops) -> Int:
+    """Blocks that the SM's named barriers allow; before 9.0 they never limit."""
+    if limits.block_barriers_per_sm is None:
+        return NO_LIMIT + 0 * barriers
+    blocks = limits.block_barriers_per_sm // ops.maximum(barriers, 1)
+    return ops.where(barriers == 0, NO_LIMIT, blocks)
+
+
+def occupancy(
+    capability: Capability,
+    *,
+    threads: int,
+    regs: int,
+    smem: int = 0,
+    carveout: int | None = None,
+    barriers: int = 1,
+    rule: Rule = "driver",
+    opt_in: bool = True,
+    partitioned_caching: PartitionedCaching = "off",
+    virtual_resources: int = 0,
+) -> Occupancy:
+    """Occupancy of one launch configuration.
+
+    Args:
+        capability: the SM, from ``perfkit.capability``.
+        threads: threads per block, 1..1024.
+        regs: registers per thread as compiled; 0 means that registers do not limit.
+        smem: static plus dynamic shared memory per block in bytes, as declared.
+        carveout: preferred share of shared memory in percent, 0..100; None: no preference.
+        barriers: named barriers per block, 0..16; compilers report 1 for ``__syncthreads``.
+        rule: ``driver`` equals ``cuda_occupancy.h``, ``hardware`` is what the SM does.
+        opt_in: the kernel raised its dynamic shared memory limit to the opt-in maximum.
+        partitioned_caching: on 5.2, 5.3, 6.1 and 6.2, global caching that confines a block to half
+            an SM: ``on`` gives way where a block would not fit, ``strict`` does not.
+        virtual_resources: per block; 10.x and later have 128 per SM.
+
+    Raises:
+        InvalidLaunch: an input that no configuration of this capability can have.
+
+    >>> import perfkit
+    >>> a = perfkit.occupancy("8.0", threads=224, regs=92)
+    >>> a.blocks_per_sm, a.limited_by, a.ratio
+    (2, ('registers',), 0.21875)
+    """
+    launch.check(capability, threads, regs, smem, carveout, barriers, virtual_resources)
+    percent = NO_PREFERENCE if carveout is None else carveout
+    shared = capability.shared_memory
+    warps = ceil_div(threads, capability.limits.warp_size)
+    halves = _halves(capability, warps, regs, partitioned_caching)
+    found = BlockLimits(
+        warps=warp_limit(capability.limits, threads, halves=halves, ops=SCALAR),
+        blocks=capability.limits.max_blocks_per_sm,
+        registers=_bounded(
+            register_limit(capability.registers, warps, regs, halves=halves, ops=SCALAR)
+        ),
+        shared_memory=_bounded(
+            shared_block_limit(shared, smem, percent, rule=rule, opt_in=opt_in, ops=SCALAR)
+        ),
+        barriers=_bounded(barrier_limit(capability.limits, barriers, ops=SCALAR)),
+        virtual_resources=_virtual_limit(capability.limits, virtual_resources),
+    )
+    binding = found.binding()
+    blocks: int = getattr(found, binding[0])
+    per_warp = registers_per_warp(capability.registers, regs)
+    return Occupancy(
+        compute_capability=capability.compute_capability,
+        rule=rule,
+        threads=threads,
+        regs=regs,
+        smem_bytes=smem,
+        carveout=carveout,
+        barriers=barriers,
+        blocks_per_sm=blocks,
+        warps_per_sm=blocks * warps,
+        max_warps_per_sm=capability.limits.max_warps_per_sm,
+        limits=found,
+        limited_by=_header_limiters(found) if rule == "driver" else binding,
+        allocated_registers_per_block=per_warp * warps,
+        allocated_shared_bytes_per_block=allocated_bytes(shared, smem),
+        partitioned_caching=halves == 2,
+        refusal=None if blocks else _refusal(capability, warps, regs, smem, opt_in=opt_in),
+    )
+
+
+def _bounded(limit: int) -> int | None:
+    return None if limit == NO_LIMIT else limit
+
+
+def _virtual_limit(limits: SmLimits, used: int) -> int | None:
+    if limits.virtual_resources_per_sm is None or used == 0:
+        return None
+    return limits.virtual_resources_per_sm // used
+
+
+def _halves(capability: Capability, warps: int, regs: int, mode: PartitionedCaching) -> int:
+    """2 if partitioned caching stays on. ``on`` gives way only to registers, as in the header."""
+    if mode == "off" or not capability.limits.partitioned_global_caching:
+        return 1
+    registers = capability.registers
+    whole = register_limit(registers, warps, regs, halves=1, ops=SCALAR)
+    half = register_limit(registers, warps, regs, halves=2, ops=SCALAR)
+    return 1 if mode == "on" and half == 0 and whole > 0 else 2
+
+
+def _header_limiters(found: BlockLimits) -> tuple[str, ...]:
+    """The header picks limiters without barriers, then adds barriers if they set the minimum."""
+    present = [f.name for f in fields(found) if getattr(found, f.name) is not None]
+    early = [name for name in present if name != "barriers"]
+    before = min(getattr(found, name) for name in early)
+    limiters = {name for name in early if getattr(found, name) == before}
+    if found.barriers is not None and found.barriers <= before:
+        limiters.add("barriers")
+    return tuple(name for name in present if name in limiters)
+
+
+def _refusal(
+    capability: Capability, warps: int, regs: int, smem: int, *, opt_in: bool
+) -> Refusal | None:
+    registers, shared = capability.registers, capability.shared_memory
+    allowed = shared.max_per_block_optin_bytes if opt_in else shared.max_per_block_bytes
+    if smem > allowed:
+        key = "max_per_block_optin_kib" if opt_in else "max_per_block_kib"
+        return Refusal("shared_bytes_per_block", smem, allowed, f"shared_memory.{key}")
+    parts = max(registers.sub_partitions, registers.compatibility_sub_partitions or 0)
+    assumed = registers_per_warp(registers, regs) * round_up(warps, parts)
+    allowed = registers.max_per_block
+    if assumed <= allowed:  # the check passes, yet the partitions cannot hold the warps
+        allowed = registers.per_sm // parts // registers_per_warp(registers, regs) * parts
+        return Refusal("warps_by_registers", warps, allowed, "registers.per_sm")
+    return Refusal("registers_per_block", assumed, allowed, "registers.max_per_block")
+
+
+def max_registers(capability: Capability, *, threads: int, blocks: int) -> int:
+    """Largest register count per thread with which ``blocks`` blocks are resident.
+
+    The arithmetic behind ``__launch_bounds__(threads, blocks)``: 65536 / (3 * 256) is 85, but
+    registers come in units of 8 per thread, so three blocks need 80.
+
+    Raises:
+        DoesNotFit: not even with one register per thread.
+
+    >>> import perfkit
+    >>> max_registers(perfkit.capability("8.6"), threads=256, blocks=3)
+    80
+    """
+    launch.check(capability, threads, 0, 0, None, 0, 0)
+    warps = ceil_div(threads, capability.limits.warp_size)
+    slots = min(
+        warp_limit(capability.limits, threads, halves=1, ops=SCALAR),
+        capability.limits.max_blocks_per_sm,
+    )
+    if blocks <= slots:
+        for regs in range(capability.registers.max_per_thread, 0, -1):
+            if register_limit(capability.registers, warps, regs, halves=1, ops=SCALAR) >= blocks:
+                return regs
+    raise DoesNotFit(
+        f"{blocks} blocks of {threads} threads do not fit on an SM of {capability.label}",
+        hint=f"warp and block slots allow {slots}",
+    )
+
+
+def max_potential_block_size(
+    capability: Capability,
+    *,
+    regs: int,
+    sm_count: int,
+    smem: int | Callable[[int], int] = 0,
+    carveout: int | None = None,
+    max_threads: int = 1024,
+) -> tuple[int, int]:
+    """``cudaOccMaxPotentialOccupancyBlockSize``: the smallest full grid and its block size.
+
+    Walks block sizes down in steps of a warp and keeps the first that maximises resident threads.
+
+    Args:
+        capability: the SM.
+        regs: registers per thread.
+        sm_count: SMs of the product.
+        smem: bytes per block, or a function of the block size.
+        carveout: percent, or None.
+        max_threads: the kernel's own limit (``__launch_bounds__``).
+
+    Returns:
+        ``(min_grid, block)``; ``(0, 0)`` if nothing launches.
+    """
+    warp = capability.limits.warp_size
+    limit = min(max_threads, capability.limits.max_threads_per_block)
+    best_threads, best = 0, (0, 0)
+    for aligned in range(round_up(limit, warp), 0, -warp):
+        block = min(limit, aligned)
+        found = occupancy(
+            capability,
+            threads=block,
+            regs=regs,
+            smem=smem(block) if callable(smem) else smem,
+            carveout=carveout,
+        )
+        if block * found.blocks_per_sm > best_threads:
+            best_threads = block * found.blocks_per_sm
+            best = (found.blocks_per_sm * sm_count, block)
+    return best
+
+
+REFUSAL_UNITS: Final = {
+    "shared_bytes_per_block": "bytes",
+    "registers_per_block": "registers",
+    "warps_by_registers": "warps",
+}
