@@ -81,8 +81,8 @@ def preferred_capacity_bytes(
     user = allocated - shared.reserved_per_block_bytes
     # in hundredths of a byte, so that the percentage is not rounded
     preferred = percent * shared.per_sm_bytes
-    blocks = preferred // (100 * ops.maximum(user, 1))
-    needed = ops.maximum(100 * ops.maximum(ops.where(user > 0, blocks, 1), 1) * allocated, preferred)
+    blocks = ops.where(user > 0, preferred // (100 * ops.maximum(user, 1)), 1)
+    needed = ops.maximum(100 * ops.maximum(blocks, 1) * allocated, preferred)
     return next_capacity(shared, -(-needed // 100), ops=ops)
 
 

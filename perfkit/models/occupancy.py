@@ -16,17 +16,14 @@ of the 13.5 header); one H200 for ``rule="hardware"``. Valid for every capabilit
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from perfkit.arch.types import Capability, ComputeCapability, RegisterFile, SmLimits
-from perfkit.errors import DoesNotFit
 from perfkit.models import launch
 from perfkit.models.carveout import (
     NO_PREFERENCE,
     allocated_bytes,
-    driver_capacity_bytes,
     shared_block_limit,
 )
 from perfkit.models.ops import NO_LIMIT, SCALAR, Int, Ops, ceil_div, round_up
@@ -265,81 +262,3 @@ def _refusal(
         allowed = registers.per_sm // parts // registers_per_warp(registers, regs) * parts
         return Refusal("warps_by_registers", warps, allowed, "registers.per_sm")
     return Refusal("registers_per_block", assumed, allowed, "registers.max_per_block")
-
-
-def max_registers(capability: Capability, *, threads: int, blocks: int) -> int:
-    """Largest register count per thread with which ``blocks`` blocks are resident.
-
-    The arithmetic behind ``__launch_bounds__(threads, blocks)``: 65536 / (3 * 256) is 85, but
-    registers come in units of 8 per thread, so three blocks need 80.
-
-    Raises:
-        DoesNotFit: not even with one register per thread.
-
-    >>> import perfkit
-    >>> max_registers(perfkit.capability("8.6"), threads=256, blocks=3)
-    80
-    """
-    launch.check(capability, threads, 0, 0, None, 0, 0)
-    warps = ceil_div(threads, capability.limits.warp_size)
-    slots = min(
-        warp_limit(capability.limits, threads, halves=1, ops=SCALAR),
-        capability.limits.max_blocks_per_sm,
-    )
-    if blocks <= slots:
-        for regs in range(capability.registers.max_per_thread, 0, -1):
-            if register_limit(capability.registers, warps, regs, halves=1, ops=SCALAR) >= blocks:
-                return regs
-    raise DoesNotFit(
-        f"{blocks} blocks of {threads} threads do not fit on an SM of {capability.label}",
-        hint=f"warp and block slots allow {slots}",
-    )
-
-
-def max_potential_block_size(
-    capability: Capability,
-    *,
-    regs: int,
-    sm_count: int,
-    smem: int | Callable[[int], int] = 0,
-    carveout: int | None = None,
-    max_threads: int = 1024,
-) -> tuple[int, int]:
-    """``cudaOccMaxPotentialOccupancyBlockSize``: the smallest full grid and its block size.
-
-    Walks block sizes down in steps of a warp and keeps the first that maximises resident threads.
-
-    Args:
-        capability: the SM.
-        regs: registers per thread.
-        sm_count: SMs of the product.
-        smem: bytes per block, or a function of the block size.
-        carveout: percent, or None.
-        max_threads: the kernel's own limit (``__launch_bounds__``).
-
-    Returns:
-        ``(min_grid, block)``; ``(0, 0)`` if nothing launches.
-    """
-    warp = capability.limits.warp_size
-    limit = min(max_threads, capability.limits.max_threads_per_block)
-    best_threads, best = 0, (0, 0)
-    for aligned in range(round_up(limit, warp), 0, -warp):
-        block = min(limit, aligned)
-        found = occupancy(
-            capability,
-            threads=block,
-            regs=regs,
-            smem=smem(block) if callable(smem) else smem,
-            carveout=carveout,
-        )
-        if block * found.blocks_per_sm > best_threads:
-            best_threads = block * found.blocks_per_sm
-            best = (found.blocks_per_sm * sm_count, block)
-    return best
-
-
-REFUSAL_UNITS: Final = {
-    "shared_bytes_per_block": "bytes",
-    "registers_per_block": "registers",
-    "warps_by_registers": "warps",
-}

@@ -22,13 +22,8 @@ class Ops(Protocol):
 
 
 class _Scalar:
-    @staticmethod
-    def minimum(x: Int, y: Int, /) -> Int:
-        return y if y < x else x
-
-    @staticmethod
-    def maximum(x: Int, y: Int, /) -> Int:
-        return y if y > x else x
+    minimum = staticmethod(min)
+    maximum = staticmethod(max)
 
     @staticmethod
     def where(condition: Any, x: Int, y: Int, /) -> Int:
