@@ -1,0 +1,71 @@
+# `make demo` and `make test` set themselves up on a fresh machine with Python 3.11 or later.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check
+ORACLE := $(VENV)/oracle
+
+# NVIDIA's own answers to test against: the occupancy header, the table of architectures, cuobjdump.
+# They stay off the environment's path: perfkit must not come to need them.
+ORACLES := nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.3.5.0.6 nvidia-cuda-cuobjdump==13.5.37
+
+DEMO := occupancy examples/kernels/tiled_matmul.cu --gpu gtx-980,v100,a100,rtx-4090,h100
+
+.PHONY: help demo test lint wheel oracle bench exhaustive clean
+
+help:
+	@echo "make demo        occupancy of an example kernel on five GPUs; needs no GPU"
+	@echo "make test        lint, types, the wheel in an empty environment, all tests"
+	@echo "make lint        ruff and mypy only"
+	@echo "make bench       throughput, start-up and compile times (tests/bench/README.md)"
+	@echo "make exhaustive  the occupancy model against NVIDIA's header, whole axes; half an hour"
+	@echo "make clean       remove $(VENV) and build output"
+
+demo: $(VENV)/demo.stamp
+	@$(BIN)/perfkit $(DEMO)
+
+test: lint wheel oracle
+	@PERFKIT_ORACLE_DIR=$(CURDIR)/$(ORACLE) $(BIN)/python -m pytest
+
+lint: $(VENV)/test.stamp
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+wheel: $(VENV)/test.stamp
+	@.ci/wheel $(BIN)/python
+
+oracle: $(ORACLE)/oracle.stamp
+
+bench: $(VENV)/test.stamp oracle
+	@for name in occupancy_throughput startup compile; do \
+	    echo "== $$name"; $(BIN)/python tests/bench/$$name.py; done
+
+exhaustive: $(VENV)/test.stamp oracle
+	@$(BIN)/python tests/bench/exhaustive_header.py
+
+clean:
+	rm -rf $(VENV) build dist
+
+# Editable, so that a change of the sources needs no new installation; one of pyproject.toml does.
+$(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
+	@echo "installing perfkit and NVRTC into $(VENV)" >&2
+	@$(PIP) install --quiet --editable '.[cu12]'
+	@touch $@
+
+$(VENV)/test.stamp: pyproject.toml | $(BIN)/python
+	@echo "installing perfkit, NVRTC and the test tools into $(VENV)" >&2
+	@$(PIP) install --quiet --editable '.[cu12,test]'
+	@touch $@ $(VENV)/demo.stamp
+
+$(BIN)/python:
+	@.ci/venv $(VENV)
+
+$(ORACLE)/oracle.stamp: Makefile | $(BIN)/python
+	@echo "unpacking NVIDIA's header and tools into $(ORACLE)" >&2
+	@$(PIP) install --quiet --no-deps --upgrade --target $(ORACLE) $(ORACLES)
+	@[ -n "$${CXX:-}" ] || command -v c++ g++ clang++ >/dev/null || $(PIP) install --quiet ziglang
+	@touch $@
