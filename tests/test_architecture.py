@@ -1,0 +1,210 @@
+"""The shape of the package: who may import whom, and how large a room may be.
+
+Every rule is a function from a file's path and source to complaints, so that it can be fed a
+planted violation: a guard that cannot fail guards nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "perfkit"
+
+#: Each unit may import only units of a lower rank; units of one rank are blind to each other.
+RANKS: tuple[tuple[str, ...], ...] = (
+    ("errors",),
+    ("units",),
+    ("kernel", "access"),
+    ("arch",),
+    ("models",),
+    ("readers", "compiled"),
+    ("analysis", "gate"),
+    ("device", "report"),
+    ("cli",),
+    ("__main__", "__init__"),
+)
+RANK = {unit: rank for rank, units in enumerate(RANKS) for unit in units}
+
+#: third-party module -> files and folders that may import it
+ALLOWED: dict[str, tuple[str, ...]] = {
+    "yaml": ("arch/",),
+    "typer": ("cli/",),
+    "click": ("cli/",),
+    "rich": ("report/terminal.py",),
+    "cuda": ("access.py", "compiled/nvrtc.py", "device/"),
+    "elftools": ("compiled/",),
+    "numpy": ("analysis/", "device/", "gate/timing.py"),
+    "pandas": ("analysis/", "device/", "gate/timing.py"),
+    "scipy": ("analysis/", "device/", "gate/timing.py"),
+    "pyarrow": ("analysis/", "report/"),
+    "matplotlib": ("report/chart.py",),
+}
+
+#: Imported where they are used, never when a module loads: start-up time is a feature.
+DEFERRED = {"cuda", "numpy", "pandas", "scipy", "pyarrow", "matplotlib", "elftools", "rich"}
+
+MAX_FILE_LINES = 300
+MAX_FUNCTION_LINES = 40  #: signature and docstring not counted
+
+
+def sources() -> dict[str, str]:
+    """Path inside the package -> source text."""
+    files = sorted(PACKAGE.rglob("*.py"))
+    return {str(file.relative_to(PACKAGE).as_posix()): file.read_text("utf-8") for file in files}
+
+
+def unit_of(path: str) -> str:
+    return path.partition("/")[0].removesuffix(".py")
+
+
+def imports(tree: ast.AST, *, deferred: bool = False) -> list[tuple[str, int, bool]]:
+    """``(module, line, deferred)`` of every import; deferred: in a function or for types only."""
+    found = []
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, node.lineno, deferred) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            found += [(name, node.lineno, deferred) for name in names]
+        inner = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        types_only = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        found += imports(node, deferred=deferred or inner or types_only)
+    return found
+
+
+def rank_complaints(path: str, source: str) -> list[str]:
+    unit = unit_of(path)
+    if unit not in RANK:
+        return [f"{path}: {unit!r} has no rank; give it one in {Path(__file__).name}"]
+    complaints = []
+    for module, line, _ in imports(ast.parse(source)):
+        package, _, inner = module.partition(".")
+        target = inner.partition(".")[0]
+        # the package itself holds the version; anything else it offers comes from a unit
+        if package != "perfkit" or target in {unit, "__version__"}:
+            continue
+        if RANK.get(target, len(RANKS)) >= RANK[unit]:
+            complaints.append(f"{path}:{line}: {unit} may not import {module}")
+    return complaints
+
+
+def third_party_complaints(path: str, source: str) -> list[str]:
+    complaints = []
+    for module, line, deferred in imports(ast.parse(source)):
+        name = module.partition(".")[0]
+        if name == "perfkit" or name in sys.stdlib_module_names:
+            continue
+        if not path.startswith(ALLOWED.get(name, ())):
+            complaints.append(f"{path}:{line}: {name} may not be imported here")
+        elif name in DEFERRED and not deferred:
+            complaints.append(f"{path}:{line}: import {name} inside the function that uses it")
+    return complaints
+
+
+def size_complaints(path: str, source: str) -> list[str]:
+    complaints = []
+    if (lines := source.count("\n")) > MAX_FILE_LINES:
+        complaints.append(f"{path}: {lines} lines, {MAX_FILE_LINES} are the limit")
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        body = node.body[1:] if ast.get_docstring(node, clean=False) else node.body
+        length = body[-1].end_lineno - body[0].lineno + 1 if body else 0
+        if length > MAX_FUNCTION_LINES:
+            complaints.append(f"{path}:{node.lineno}: {node.name} has {length} lines")
+    return complaints
+
+
+def handler_complaints(path: str, source: str) -> list[str]:
+    """``except Exception`` turns a bug into an answer."""
+    return [
+        f"{path}:{node.lineno}: name the exceptions"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ExceptHandler)
+        and (node.type is None or {"Exception", "BaseException"} & set(_names(node.type)))
+    ]
+
+
+def _names(node: ast.expr) -> list[str]:
+    return [inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)]
+
+
+RULES = (rank_complaints, third_party_complaints, size_complaints, handler_complaints)
+
+
+def test_the_walk_finds_the_package():
+    found = sources()
+    assert len(found) >= 20
+    assert {"errors.py", "arch/types.py", "models/occupancy.py", "cli/app.py"} <= set(found)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_package_keeps_the_rules(rule):
+    assert [complaint for path, text in sources().items() for complaint in rule(path, text)] == []
+
+
+LONG = "def f():\n" + "    pass\n" * (MAX_FUNCTION_LINES + 1)
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "source", "complaint"),
+    [
+        (rank_complaints, "models/a.py", "from perfkit.cli import app", "perfkit.cli.app"),
+        (rank_complaints, "models/a.py", "import perfkit.report.csv", "perfkit.report.csv"),
+        (rank_complaints, "models/a.py", "from perfkit import report", "perfkit.report"),
+        (rank_complaints, "models/a.py", "from perfkit import gpu", "perfkit.gpu"),
+        (rank_complaints, "models/a.py", "def f():\n    import perfkit.cli", "models/a.py:2"),
+        (rank_complaints, "compiled/a.py", "import perfkit.readers.ncu", "readers"),
+        (rank_complaints, "kernel.py", "from perfkit.access import probe", "access"),
+        (rank_complaints, "gate/a.py", "from perfkit.analysis import fits", "analysis"),
+        (rank_complaints, "newcomer/a.py", "", "no rank"),
+        (third_party_complaints, "models/a.py", "def f():\n    import numpy", "may not"),
+        (third_party_complaints, "analysis/a.py", "import numpy as np", "inside the function"),
+        (third_party_complaints, "cli/a.py", "from rich.table import Table", "may not"),
+        (third_party_complaints, "device/a.py", "from cuda.core import Device", "inside"),
+        (third_party_complaints, "cli/a.py", "import leftpad", "may not"),
+        (size_complaints, "models/a.py", "\n" * (MAX_FILE_LINES + 1), "limit"),
+        (size_complaints, "models/a.py", LONG, "f has 41 lines"),
+        (handler_complaints, "models/a.py", "try:\n  pass\nexcept Exception:\n  pass", ":3"),
+        (handler_complaints, "models/a.py", "try:\n  pass\nexcept:\n  pass", ":3"),
+        (
+            handler_complaints,
+            "models/a.py",
+            "try: pass\nexcept (ValueError, Exception): pass",
+            ":2",
+        ),
+    ],
+)
+def test_a_planted_violation_is_found(rule, path, source, complaint):
+    (found,) = rule(path, source)
+    assert complaint in found
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "source"),
+    [
+        (rank_complaints, "cli/a.py", "from perfkit import __version__\nimport perfkit.models.a"),
+        (rank_complaints, "models/a.py", "from perfkit.models.b import c\nimport perfkit.errors"),
+        (third_party_complaints, "analysis/a.py", "def f():\n    import numpy"),
+        (
+            third_party_complaints,
+            "analysis/a.py",
+            "if TYPE_CHECKING:\n    import numpy as np\nimport json",
+        ),
+        (size_complaints, "models/a.py", 'def f():\n    """' + "\n" * 99 + '"""\n    pass'),
+        (handler_complaints, "models/a.py", "try: pass\nexcept (ValueError, KeyError): pass"),
+    ],
+)
+def test_what_is_allowed_passes(rule, path, source):
+    assert rule(path, source) == []
+
+
+def test_ranks_agree_with_the_order_that_people_rely_on():
+    order = ("errors", "units", "kernel", "arch", "models", "compiled", "analysis", "device", "cli")
+    assert all(RANK[lower] < RANK[higher] for lower, higher in pairwise(order))
