@@ -15,6 +15,7 @@ HEAVY = ("cuda", "elftools", "matplotlib", "numpy", "pandas", "pyarrow", "pydant
 #: runs a statement in a fresh interpreter, then says on the last line what it has loaded
 PROGRAM = """
 import sys
+before = set(sys.modules)  # cuda-bindings loads an empty `cuda` with every interpreter
 code = 0
 try:
     exec(sys.argv.pop())
@@ -22,12 +23,12 @@ except SystemExit as stop:
     code = stop.code
 import json
 print()
-print(json.dumps({"code": code or 0, "modules": sorted(sys.modules)}))
+print(json.dumps({"code": code or 0, "modules": sorted(set(sys.modules) - before)}))
 """
 
 
 def run(statement: str) -> tuple[int, str, set[str]]:
-    """Exit code, output and top-level modules loaded by a statement that may set ``code``."""
+    """Exit code, output and top-level modules newly loaded by a statement that may set ``code``."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, statement],
         capture_output=True,
