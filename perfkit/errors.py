@@ -3,7 +3,7 @@
     PerfkitError                      70  a bug in perfkit, unless a subclass says otherwise
     ├── UsageError                     2  the question cannot be asked
     │   ├── UnknownTarget                 a GPU or capability that the database does not hold
-    │   ├── InvalidLaunch                 threads, registers or shared memory beyond a hardware limit
+    │   ├── InvalidLaunch                 a value beyond a hardware limit
     │   └── DoesNotFit                    no amount of the resource satisfies the request
     ├── InputError                     2  a file cannot be read as what it should be
     │   ├── ArchDataError                 archdb YAML; ``where`` is ``file:line``
@@ -24,7 +24,7 @@ from typing import ClassVar
 
 
 class PerfkitError(Exception):
-    """Base class: ``message`` says what, ``where`` says in which place, ``hint`` says what to do."""
+    """``message`` says what is wrong, ``where`` in which place, ``hint`` what to do."""
 
     exit_code: ClassVar[int] = 70
 

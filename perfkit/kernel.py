@@ -83,7 +83,7 @@ class KernelResources:
     constant_bytes: int | None  #: constant bank 0: parameters and driver constants
     parameter_bytes: int | None
     barriers: int | None  #: named block barriers the kernel uses
-    max_threads: int | None  #: from ``__launch_bounds__``: threads per block it may be launched with
+    max_threads: int | None  #: from ``__launch_bounds__``: most threads per block
     min_blocks: int | None  #: from ``__launch_bounds__``: blocks per SM asked for
     required_block: tuple[int, int, int] | None  #: ``__block_size__`` / ``.reqntid``
     required_cluster: tuple[int, int, int] | None

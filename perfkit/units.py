@@ -17,7 +17,7 @@ KIB: Final = 1024
 _BINARY: Final = {"": 1, "k": KIB, "m": KIB**2, "g": KIB**3, "t": KIB**4}
 _SIZE: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b)?\s*", re.IGNORECASE | re.ASCII)
 
-#: suffix of a YAML key -> (suffix of the field in Python, factor). One table for the whole database.
+#: suffix of a YAML key -> (suffix of the field in Python, factor), for the whole database
 KEY_UNITS: Final[dict[str, tuple[str, int]]] = {
     "_kib": ("_bytes", KIB),
     "_mib": ("_bytes", KIB**2),

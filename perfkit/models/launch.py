@@ -46,6 +46,8 @@ _WORDS: Final = {
     "barriers": "named barriers per block",
     "virtual_resources": "virtual resources per block",
     "carveout": "percent of shared memory",
+    "grid": "blocks in the grid",
+    "blocks": "resident blocks",
 }
 
 

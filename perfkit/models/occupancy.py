@@ -38,7 +38,7 @@ class Refusal(NamedTuple):
     resource: str
     needed: int
     allowed: int
-    fact: str  #: path of the limit in the capability's file
+    fact: str | None  #: path of the limit in the capability's file; None: the kernel's own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +152,7 @@ def occupancy(
     opt_in: bool = True,
     partitioned_caching: PartitionedCaching = "off",
     virtual_resources: int = 0,
+    max_threads: int | None = None,
 ) -> Occupancy:
     """Occupancy of one launch configuration.
 
@@ -167,6 +168,7 @@ def occupancy(
         partitioned_caching: on 5.2, 5.3, 6.1 and 6.2, global caching that confines a block to half
             an SM: ``on`` gives way where a block would not fit, ``strict`` does not.
         virtual_resources: per block; 10.x and later have 128 per SM.
+        max_threads: the kernel's own limit on threads per block (``__launch_bounds__``), if any.
 
     Raises:
         InvalidLaunch: an input that no configuration of this capability can have.
@@ -181,8 +183,10 @@ def occupancy(
     shared = capability.shared_memory
     warps = ceil_div(threads, capability.limits.warp_size)
     halves = _halves(capability, warps, regs, partitioned_caching)
+    launches = max_threads is None or threads <= max_threads
+    by_warps = warp_limit(capability.limits, threads, halves=halves, ops=SCALAR)
     found = BlockLimits(
-        warps=warp_limit(capability.limits, threads, halves=halves, ops=SCALAR),
+        warps=by_warps if launches else 0,
         blocks=capability.limits.max_blocks_per_sm,
         registers=_bounded(
             register_limit(capability.registers, warps, regs, halves=halves, ops=SCALAR)
@@ -212,7 +216,9 @@ def occupancy(
         allocated_registers_per_block=per_warp * warps,
         allocated_shared_bytes_per_block=allocated_bytes(shared, smem),
         partitioned_caching=halves == 2,
-        refusal=None if blocks else _refusal(capability, warps, regs, smem, opt_in=opt_in),
+        refusal=_refusal(capability, warps, regs, smem, opt_in=opt_in)
+        if launches and not blocks
+        else _launch_bound(threads, max_threads),
     )
 
 
@@ -245,6 +251,12 @@ def _header_limiters(found: BlockLimits) -> tuple[str, ...]:
     if found.barriers is not None and found.barriers <= before:
         limiters.add("barriers")
     return tuple(name for name in present if name in limiters)
+
+
+def _launch_bound(threads: int, max_threads: int | None) -> Refusal | None:
+    if max_threads is None or threads <= max_threads:
+        return None
+    return Refusal("threads_per_block", threads, max_threads, None)
 
 
 def _refusal(

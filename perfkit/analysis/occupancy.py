@@ -1,0 +1,116 @@
+"""The whole answer for one launch on one target: both rules, the cache split, cliffs, waves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from perfkit.analysis.steps import Launch, Step, steps
+from perfkit.arch.types import Capability, Target
+from perfkit.kernel import KernelResources
+from perfkit.models.carveout import NO_PREFERENCE, configured_bytes
+from perfkit.models.cluster import ClusterOccupancy, active_clusters, check_cluster
+from perfkit.models.launch import within
+from perfkit.models.occupancy import Occupancy
+from perfkit.models.waves import Waves, waves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hardware:
+    """What the SM itself does, where that can differ from the occupancy API."""
+
+    occupancy: Occupancy
+    configured_shared_bytes: int  #: what the driver will give to shared memory
+    l1_bytes: int  #: what that leaves for L1
+    evidence: Literal["measured", "assumed", "dedicated"]
+    is_upper_bound: bool  #: small register-limited blocks were seen to stay below it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    target: Target
+    kernel: KernelResources | None
+    driver: Occupancy
+    hardware: Hardware | None  #: None: nothing is resident
+    steps: tuple[Step, ...]
+    grid: int | None
+    waves: Waves | None
+    cluster: ClusterOccupancy | None
+
+
+def estimate(
+    target: Target,
+    launch: Launch,
+    *,
+    kernel: KernelResources | None = None,
+    grid: int | None = None,
+    cluster: int | None = None,
+) -> Estimate:
+    """Occupancy of ``launch`` on ``target`` by both rules, with everything that follows from it.
+
+    Args:
+        target: product or bare capability; waves and clusters need a product.
+        launch: threads, registers, shared memory, carveout and barriers; its rule is ignored.
+        kernel: what the numbers were read from, if they were.
+        grid: blocks in the grid, for waves.
+        cluster: blocks per cluster, if the kernel is launched in clusters.
+
+    Raises:
+        InvalidLaunch: an input beyond the limits of the capability.
+    """
+    capability = target.capability
+    if cluster is not None:
+        check_cluster(capability, cluster)
+    if grid is not None:
+        within(capability, "grid", grid, 1, capability.limits.max_grid_dim[0], "limits.max_grid_dim")
+    launch = replace(launch, rule="driver")
+    driver = launch.on(capability)
+    resident = driver.blocks_per_sm
+    gpu = target.gpu
+    return Estimate(
+        target=target,
+        kernel=kernel,
+        driver=driver,
+        hardware=_hardware(capability, launch) if resident else None,
+        steps=steps(capability, launch),
+        grid=grid,
+        waves=waves(grid=grid, sm_count=gpu.sm_count, blocks_per_sm=resident)
+        if grid is not None and gpu is not None
+        else None,
+        cluster=active_clusters(capability, gpu, size=cluster, blocks_per_sm=resident)
+        if cluster is not None and gpu is not None
+        else None,
+    )
+
+
+def _hardware(capability: Capability, launch: Launch) -> Hardware:
+    shared = capability.shared_memory
+    found = replace(launch, rule="hardware").on(capability)
+    configured = configured_shared_bytes(capability, launch)
+    l1 = capability.l1.unified_with_shared_bytes
+    return Hardware(
+        occupancy=found,
+        configured_shared_bytes=configured,
+        l1_bytes=(capability.l1.dedicated_bytes or 0) if l1 is None else l1 - configured,
+        evidence=shared.carveout_evidence if shared.configurable else "dedicated",
+        is_upper_bound="registers" in found.binding
+        and launch.threads <= _PLACEMENT_IS_EXACT_ABOVE_WARPS * capability.limits.warp_size,
+    )
+
+
+#: Register-limited blocks of one or two warps are not always packed perfectly onto the four
+#: partitions: 19 to 29 resident where 32 fit (31,321 launches on one H200).
+_PLACEMENT_IS_EXACT_ABOVE_WARPS = 2
+
+
+def configured_shared_bytes(capability: Capability, launch: Launch) -> int:
+    """Shared-memory capacity that the driver configures for ``launch``, in bytes."""
+    automatic = replace(launch, rule="driver", carveout=None).on(capability)
+    configured: int = configured_bytes(
+        capability,
+        threads=launch.threads,
+        smem_bytes=launch.smem,
+        blocks_per_sm=automatic.blocks_per_sm,
+        percent=NO_PREFERENCE if launch.carveout is None else launch.carveout,
+    )
+    return configured
