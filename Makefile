@@ -42,10 +42,10 @@ oracle: $(ORACLE)/oracle.stamp
 
 bench: $(VENV)/test.stamp oracle
 	@for name in occupancy_throughput startup compile; do \
-	    echo "== $$name"; $(BIN)/python tests/bench/$$name.py; done
+	    echo "== $$name"; $(BIN)/python -m tests.bench.$$name; done
 
 exhaustive: $(VENV)/test.stamp oracle
-	@$(BIN)/python tests/bench/exhaustive_header.py
+	@$(BIN)/python -m tests.bench.exhaustive_header
 
 clean:
 	rm -rf $(VENV) build dist

@@ -25,7 +25,7 @@ RANKS: tuple[tuple[str, ...], ...] = (
     ("readers", "compiled"),
     ("analysis", "gate"),
     ("device", "report"),
-    ("cli",),
+    ("cli", "api"),
     ("__main__", "__init__"),
 )
 RANK = {unit: rank for rank, units in enumerate(RANKS) for unit in units}
