@@ -2,7 +2,10 @@
 
 A field's YAML key is the field's name with the data sheet's unit in place of the SI one
 (``boost_clock_mhz`` in the file, ``boost_clock_hz`` here; ``units.KEY_UNITS`` lists the pairs).
-``None`` means "not known or not applicable" and is explained in ``unknown`` under the key's path.
+``None`` means "not known or not applicable". ``unknown`` says why, under the field's path, unless
+the field is one of ``ABSENT``, where ``null`` has one fixed meaning. Paths in ``unknown``,
+``Evidence.facts`` and ``Conflict.fact`` are those of fields (``memory.l2_bytes``), whatever unit
+the file uses.
 """
 
 from __future__ import annotations
@@ -17,6 +20,23 @@ from perfkit.kernel import DType
 _CAPABILITY: Final = re.compile(
     r"(?:(?:sm|compute)_?)?(?:(\d{1,2})\.(\d)|(\d{1,2})(\d))[af]?", re.IGNORECASE | re.ASCII
 )
+
+#: fields whose ``None`` says something known, so that a file need not give the reason
+ABSENT: Final[dict[str, str]] = {
+    "limits.block_barriers_per_sm": "named barriers do not limit occupancy",
+    "limits.virtual_resources_per_sm": "this resource does not exist",
+    "registers.compatibility_sub_partitions": "no second rule applies",
+    "shared_memory.carveout_evidence": "shared memory is dedicated",
+    "l1.unified_with_shared_bytes": "L1 and shared memory are separate",
+    "l1.dedicated_bytes": "L1 is what shared memory leaves",
+    "tensor_core": "no tensor cores",
+    "cluster": "no thread block clusters",
+    "compilation.last_cuda": "current toolkits compile it",
+    "tensor_clock_hz": "tensor work runs at the boost clock",
+}
+
+#: the rate class of a product without tensor cores, whatever its capability has
+NO_TENSOR_CORES: Final = "none"
 
 
 class ComputeCapability(NamedTuple):
@@ -50,12 +70,22 @@ class ComputeCapability(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Bibliography:
+    """One entry of ``sources.yaml``: a document or a program that evidence points into."""
+
+    title: str
+    publisher: str
+    version: str | None  #: None: it carries none
+    date: str | None  #: None: it carries none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """One source of one or more facts. ``kind`` other than ``official`` carries a note."""
 
     id: str
     where: str
-    facts: tuple[str, ...]  #: paths such as ``limits.max_warps_per_sm``; ``limits`` covers all in it
+    facts: tuple[str, ...]  #: ``limits.max_warps_per_sm``; ``limits`` covers all in it
     kind: str = "official"
     note: str | None = None
 
@@ -105,6 +135,9 @@ class SharedMemory:
     reserved_per_block_bytes: int
     allocation_unit_bytes: int
     capacities_bytes: tuple[int, ...]  #: carveout sizes; one entry: dedicated, not configurable
+    #: how it is known here that a preference is for the user's share of shared memory (the
+    #: hardware rule of models.carveout): measured | assumed; None where nothing is configurable
+    carveout_evidence: str | None
     banks: int
 
     @property
@@ -205,8 +238,8 @@ class PublishedPeak:
     sparsity: str  #: dense | sparse
     unit: str  #: simt | tensor
     tflops: float
-    use: str  #: derived | published: which figure perfkit computes with
-    note: str | None
+    use: str | None = None  #: derived | published: which one counts; None: they agree within 1 %
+    note: str | None = None  #: why they differ; given exactly where ``use`` is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,3 +269,12 @@ class Gpu:
     unknown: dict[str, str]
     sources: tuple[Evidence, ...]
     conflicts: tuple[Conflict, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What a question is asked about: a product, or a capability on its own."""
+
+    label: str  #: the product's key, or the capability as ``9.0``
+    capability: Capability
+    gpu: Gpu | None

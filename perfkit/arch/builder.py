@@ -1,0 +1,246 @@
+"""From YAML nodes to dataclasses, driven by the annotations of the dataclasses themselves.
+
+A key is the field's name, with a unit of ``units.KEY_UNITS`` in place of the SI one. Every field
+without a default must be there, and nothing else. The first breach raises ``ArchDataError``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from perfkit.arch import types
+from perfkit.arch.nodes import Source, join, nearest
+from perfkit.arch.types import ComputeCapability
+from perfkit.errors import UsageError
+from perfkit.kernel import DType
+from perfkit.units import KEY_UNITS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import yaml
+
+    from perfkit.arch.nodes import Entry
+
+    Special = Callable[["Record", yaml.Node, "Place"], Any]
+
+KINDS: Final = ("official", "measured", "derived", "estimated", "assumed")
+
+#: parts of a fact, or facts about facts
+_ROWS: Final = frozenset({"Evidence", "Conflict", "PublishedPeak", "Bibliography"})
+_APPARATUS: Final = frozenset({"unknown", "sources", "conflicts"})
+_PATHS: Final = frozenset({("Evidence", "facts"), ("Conflict", "fact")})
+_MAY_BE_ZERO: Final = frozenset({"reserved_per_block_bytes", "capacities_bytes"})
+_CHOICES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
+    ("Evidence", "kind"): KINDS,
+    ("PublishedPeak", "sparsity"): ("dense", "sparse"),
+    ("PublishedPeak", "unit"): ("simt", "tensor"),
+    ("PublishedPeak", "use"): ("derived", "published"),
+    ("SharedMemory", "carveout_evidence"): ("measured", "assumed"),
+    ("Gpu", "segment"): ("data-center", "workstation", "geforce", "embedded"),
+}
+_NESTED: Final[dict[str, type[Any]]] = {
+    cls.__name__: cls
+    for cls in (
+        types.SmLimits,
+        types.RegisterFile,
+        types.SharedMemory,
+        types.L1Cache,
+        types.Throughput,
+        types.TensorCore,
+        types.ClusterLimits,
+        types.Compilation,
+        types.Memory,
+    )
+}
+
+T = TypeVar("T")
+
+
+class Place(NamedTuple):
+    """Where a value is: in the file (``memory.l2_mib``) and in Python (``memory.l2_bytes``)."""
+
+    path: str = ""
+    fact: str = ""
+
+    def child(self, key: str, name: str) -> Place:
+        return Place(join(self.path, key), join(self.fact, name))
+
+
+TOP: Final = Place()
+
+
+class _Field(NamedTuple):
+    owner: str  #: the dataclass
+    name: str
+    type: str  #: as annotated, without `` | None``
+    optional: bool
+    required: bool
+    keys: dict[str, int]  #: spelling in the file -> factor to the SI unit
+
+    @property
+    def is_fact(self) -> bool:
+        return self.owner not in _ROWS and self.name not in _APPARATUS
+
+
+@dataclasses.dataclass(slots=True)
+class Record:
+    """A file while it is read: which facts it states, and in which line."""
+
+    source: Source
+    special: dict[str, Special]  #: annotation -> reader, for what is no plain mapping of fields
+    nodes: dict[str, yaml.Node] = dataclasses.field(default_factory=dict)  #: by fact
+    spelled: dict[str, str] = dataclasses.field(default_factory=dict)  #: path in the file -> fact
+    facts: list[str] = dataclasses.field(default_factory=list)  #: those that have a value
+    nulls: list[str] = dataclasses.field(default_factory=list)
+
+    def note(self, place: Place, node: yaml.Node) -> None:
+        self.nodes[place.fact] = node
+        self.spelled[place.path] = place.fact
+
+    def fact_named(self, node: yaml.Node, where: str) -> str:
+        """The fact whose path in the file is written in ``node``."""
+        path = self.source.string(node, where)
+        if path not in self.spelled:
+            near = nearest(path, self.spelled)
+            hint = f"nearest: {near[0]}" if near else None
+            self.source.fail(node, f"{where}: {path!r} names no fact of this file", hint)
+        return self.spelled[path]
+
+
+def build(
+    record: Record,
+    cls: type[T],
+    node: yaml.Node,
+    place: Place = TOP,
+    *,
+    given: dict[str, str] | None = None,
+    skip: frozenset[str] = frozenset(),
+) -> T:
+    """Build one dataclass from a mapping; ``given`` are fields, ``skip`` keys, read elsewhere.
+
+    Fields are read in the order of the dataclass, so that evidence comes after the facts it names.
+    """
+    values: dict[str, Any] = dict(given or {})
+    kind: Any = cls
+    fields = [field for field in _fields(kind) if field.name not in values]
+    entries = record.source.mapping(node, place.path)
+    present = _match(record.source, entries.items(), fields, place.path, skip)
+    for field in fields:
+        if field.name in present:
+            key = present[field.name]
+            at = place.child(key, field.name)
+            values[field.name] = _value(record, field, entries[key][1], at, field.keys[key])
+        elif field.required:
+            missing = " or ".join(key for key in field.keys if key != field.name) or field.name
+            record.source.fail(node, f"{place.path or 'the file'}: missing key {missing}")
+    return cls(**values)
+
+
+def _match(
+    source: Source,
+    entries: Iterable[tuple[str, Entry]],
+    fields: list[_Field],
+    path: str,
+    skip: frozenset[str],
+) -> dict[str, str]:
+    """Which key gives which field: field -> key."""
+    by_key = {key: field.name for field in fields for key in field.keys}
+    present: dict[str, str] = {}
+    for key, (node, _) in entries:
+        if key in skip:
+            continue
+        if key not in by_key:
+            near = nearest(key, by_key)
+            hint = f"nearest: {near[0]}" if near else f"known: {', '.join(by_key)}"
+            source.fail(node, f"{path or 'the file'}: unknown key {key!r}", hint)
+        other = present.setdefault(by_key[key], key)
+        if other != key:
+            source.fail(node, f"{path}: {key!r} and {other!r} are the same fact")
+    return present
+
+
+@functools.cache
+def _fields(cls: Any) -> tuple[_Field, ...]:
+    fields = []
+    for field in dataclasses.fields(cls):
+        annotation = str(field.type)
+        base = annotation.removesuffix(" | None")
+        keys = {field.name: 1}
+        for suffix, (si_suffix, factor) in KEY_UNITS.items():
+            if field.name.endswith(si_suffix):
+                keys[field.name.removesuffix(si_suffix) + suffix] = factor
+        required = field.default is dataclasses.MISSING
+        fields.append(_Field(cls.__name__, field.name, base, base != annotation, required, keys))
+    return tuple(fields)
+
+
+def _value(record: Record, field: _Field, node: yaml.Node, place: Place, factor: int) -> Any:
+    source = record.source
+    if field.is_fact:
+        record.note(place, node)
+    if source.is_null(node, place.path):
+        if not field.optional:
+            source.fail(node, f"{place.path}: null, but this has to be known")
+        if field.is_fact:
+            record.nulls.append(place.fact)
+        return None
+    if field.type in _NESTED:
+        return build(record, _NESTED[field.type], node, place)
+    if field.type in record.special:
+        return record.special[field.type](record, node, place)
+    if field.is_fact:
+        record.facts.append(place.fact)
+    if not field.type.startswith("tuple["):
+        return _scalar(record, field, node, place.path, factor)
+    item = field._replace(type=field.type.removeprefix("tuple[").removesuffix(", ...]"))
+    parts = source.sequence(node, place.path)
+    if not parts and field.name != "features":
+        source.fail(node, f"{place.path}: the list is empty")
+    return tuple(
+        _scalar(record, item, part, f"{place.path}[{i}]", factor) for i, part in enumerate(parts)
+    )
+
+
+def _scalar(
+    record: Record, field: _Field, node: yaml.Node, path: str, factor: int
+) -> int | float | bool | str | ComputeCapability:
+    source = record.source
+    if field.type == "bool":
+        return source.boolean(node, path)
+    if field.type in {"int", "float"}:
+        whole = field.type == "int"
+        value = source.whole(node, path, factor) if whole else source.number(node, path)
+        if not value and field.name not in _MAY_BE_ZERO:
+            source.fail(node, f"{path}: must be more than 0, got {node.value!r}")
+        return value
+    if (field.owner, field.name) in _PATHS:
+        return record.fact_named(node, path)
+    text = source.string(node, path)
+    if field.type == "DType":
+        return dtype(source, node, path, text)
+    if field.type == "ComputeCapability":
+        return _capability(source, node, path, text)
+    choices = _CHOICES.get((field.owner, field.name))
+    if choices and text not in choices:
+        source.fail(node, f"{path}: {text!r} is not one of {', '.join(choices)}")
+    return text
+
+
+def dtype(source: Source, node: yaml.Node, path: str, text: str) -> DType:
+    """A data type by its own name: the aliases that people type are not for files."""
+    if text not in set(DType):
+        source.fail(node, f"{path}: {text!r} is not one of {', '.join(DType)}")
+    return DType(text)
+
+
+def _capability(source: Source, node: yaml.Node, path: str, text: str) -> ComputeCapability:
+    try:
+        capability = ComputeCapability.parse(text)
+    except UsageError as error:
+        source.fail(node, f"{path}: {error.message}", 'write it as "9.0"')
+    if str(capability) != text:
+        source.fail(node, f"{path}: {text!r} should be written {str(capability)!r}")
+    return capability

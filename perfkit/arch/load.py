@@ -1,0 +1,156 @@
+"""Where the database is, and reading one file of it at a time.
+
+The shipped database lies in the installed package (``perfkit/archdb``) or beside it in a checkout.
+``PERFKIT_ARCHDB`` names a directory of the same layout whose files come first: they add to it or
+replace files of the same name.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from perfkit.errors import ArchDataError
+
+if TYPE_CHECKING:
+    from perfkit.arch.types import Bibliography, Capability, Gpu
+
+ENVIRONMENT: Final = "PERFKIT_ARCHDB"
+CAPABILITIES: Final = "compute_capability"
+GPUS: Final = "gpu"
+ALIASES: Final = "aliases.yaml"
+SOURCES: Final = "sources.yaml"
+
+
+def shipped() -> Path:
+    """The database that came with perfkit.
+
+    Raises:
+        ArchDataError: the installation lacks it.
+    """
+    package = Path(__file__).parent.parent
+    for candidate in (package / "archdb", package.parent / "archdb"):
+        if (candidate / CAPABILITIES).is_dir():
+            return candidate
+    raise ArchDataError(
+        "the installation has no database", where=str(package / "archdb"), hint="reinstall perfkit"
+    )
+
+
+def overlay() -> Path | None:
+    """The user's own directory, if one is set.
+
+    Raises:
+        ArchDataError: it is set and is no directory.
+    """
+    value = os.environ.get(ENVIRONMENT)
+    if not value:
+        return None
+    directory = Path(value)
+    if not directory.is_dir():
+        raise ArchDataError(
+            f"{ENVIRONMENT} names {value!r}, which is no directory",
+            where=value,
+            hint=f"unset {ENVIRONMENT}, or point it at a directory laid out like archdb/",
+        )
+    return directory
+
+
+def directories() -> tuple[Path, ...]:
+    """The directories to search, the user's first."""
+    mine = overlay()
+    return (mine, shipped()) if mine else (shipped(),)
+
+
+def files(kind: str) -> dict[str, Path]:
+    """Name without ``.yaml`` -> file, over all directories. Nothing is read."""
+    found: dict[str, Path] = {}
+    for directory in directories():
+        folder = directory / kind
+        if folder.is_dir():
+            for path in sorted(folder.iterdir()):
+                if path.suffix == ".yaml":
+                    found.setdefault(path.stem, path)
+    return found
+
+
+def capability_file(path: Path) -> Capability:
+    """Read one capability, or return it if the file has not changed since.
+
+    Raises:
+        ArchDataError: the file breaks the schema.
+    """
+    return _capability(path, _stamp(path))
+
+
+def gpu_file(path: Path) -> Gpu:
+    """Read one product, or return it if the file has not changed since.
+
+    Raises:
+        ArchDataError: the file breaks the schema.
+    """
+    return _gpu(path, _stamp(path))
+
+
+def aliases() -> dict[str, str]:
+    """Alias -> product key as written; the user's directory wins.
+
+    Raises:
+        ArchDataError: a file breaks the schema.
+    """
+    merged: dict[str, str] = {}
+    for path in _existing(ALIASES):
+        for name, (key, _) in _aliases(path, _stamp(path)).items():
+            merged.setdefault(name, key)
+    return merged
+
+
+def sources() -> dict[str, Bibliography]:
+    """The bibliography: source id -> entry; the user's directory wins.
+
+    Raises:
+        ArchDataError: a file breaks the schema.
+    """
+    from perfkit.arch import schema
+
+    merged: dict[str, Bibliography] = {}
+    for path in _existing(SOURCES):
+        for name, (entry, _) in schema.read_sources(path).items():
+            merged.setdefault(name, entry)
+    return merged
+
+
+def _existing(name: str) -> list[Path]:
+    return [path for folder in directories() if (path := folder / name).exists()]
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """What changes when a file does."""
+    try:
+        status = path.stat()
+    except OSError:
+        return (0, 0)  # reading it says what is wrong
+    return (status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(maxsize=256)
+def _capability(path: Path, _: tuple[int, int]) -> Capability:
+    from perfkit.arch import schema
+
+    return schema.read_capability(path)
+
+
+@functools.lru_cache(maxsize=256)
+def _gpu(path: Path, _: tuple[int, int]) -> Gpu:
+    from perfkit.arch import schema
+
+    return schema.read_gpu(path)
+
+
+@functools.lru_cache(maxsize=8)
+def _aliases(path: Path, _: tuple[int, int]) -> dict[str, tuple[str, int]]:
+    from perfkit.arch import schema
+
+    return schema.read_aliases(path)

@@ -1,0 +1,226 @@
+"""Files of the database -> the dataclasses of ``types``, which are the schema.
+
+Beyond what ``builder`` checks of every field: ``null`` needs a reason under ``unknown`` (but see
+``types.ABSENT``), every other fact needs a source, and the values of a file must fit together
+(``rules``). The first breach raises ``ArchDataError`` with ``file:line``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from perfkit.arch.builder import Place, Record, build, dtype
+from perfkit.arch.nodes import Source
+from perfkit.arch.rules import capability_breaches, gpu_breaches
+from perfkit.arch.types import (
+    ABSENT,
+    NO_TENSOR_CORES,
+    Bibliography,
+    Capability,
+    Conflict,
+    Evidence,
+    Gpu,
+    PublishedPeak,
+    TensorRate,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    import yaml
+
+    from perfkit.arch.builder import Special
+
+SCHEMA_VERSION: Final = 1
+
+#: what a thing is called, and a summary in words: no facts that need a source
+_UNSOURCED: Final = frozenset({"name", "compute_capability", "architecture", "segment", "features"})
+
+T = TypeVar("T", Capability, Gpu)
+
+
+def read_capability(path: Path) -> Capability:
+    """Read one file of ``archdb/compute_capability``, named like ``sm_90.yaml``.
+
+    Raises:
+        ArchDataError: any breach of the schema; ``where`` is ``file:line``.
+    """
+    record, built = _read(path, Capability)
+    if path.stem != built.compute_capability.sm:
+        message = f"{str(built.compute_capability)!r} belongs in {built.compute_capability.sm}.yaml"
+        record.source.fail(record.nodes["compute_capability"], message)
+    _check(record, capability_breaches(built))
+    return built
+
+
+def read_gpu(path: Path) -> Gpu:
+    """Read one file of ``archdb/gpu``; its name without ``.yaml`` is the product's key.
+
+    Raises:
+        ArchDataError: any breach of the schema; ``where`` is ``file:line``.
+    """
+    record, built = _read(path, Gpu, key=path.stem)
+    _check(record, gpu_breaches(built))
+    return built
+
+
+def read_aliases(path: Path) -> dict[str, tuple[str, int]]:
+    """Read ``aliases.yaml``: alias -> (product key, line).
+
+    Raises:
+        ArchDataError: not a mapping of text to text, or a duplicate; ``where`` is ``file:line``.
+    """
+    source = Source(path)
+    return {
+        name: (source.string(node, name), key.start_mark.line + 1)
+        for name, (key, node) in source.mapping(source.root, "").items()
+    }
+
+
+def read_sources(path: Path) -> dict[str, tuple[Bibliography, int]]:
+    """Read ``sources.yaml``: id -> (entry, line).
+
+    Raises:
+        ArchDataError: any breach of the schema; ``where`` is ``file:line``.
+    """
+    record = Record(Source(path), {})
+    return {
+        name: (build(record, Bibliography, node, Place(name, name)), key.start_mark.line + 1)
+        for name, (key, node) in record.source.mapping(record.source.root, "").items()
+    }
+
+
+def _read(path: Path, cls: type[T], **given: str) -> tuple[Record, T]:
+    source = Source(path)
+    entries = source.mapping(source.root, "")
+    if "schema" not in entries:
+        source.fail(source.root, "missing key schema", f"write schema: {SCHEMA_VERSION}")
+    node = entries["schema"][1]
+    version = source.whole(node, "schema")
+    if version != SCHEMA_VERSION:
+        hint = f"this perfkit reads version {SCHEMA_VERSION}"
+        source.fail(node, f"schema: version {version!r} is not supported", hint)
+    record = Record(source, _SPECIAL)
+    built = build(record, cls, source.root, given=given, skip=frozenset({"schema"}))
+    _check_absences(record, built)
+    _check_evidence(record, built)
+    return record, built
+
+
+def _check(record: Record, breaches: Iterable[tuple[str, str]]) -> None:
+    for fact, message in breaches:
+        record.source.fail(record.nodes[fact], message)
+
+
+def _check_absences(record: Record, built: Capability | Gpu) -> None:
+    for fact in record.nulls:
+        if fact not in built.unknown and fact not in ABSENT:
+            path = next(path for path, name in record.spelled.items() if name == fact)
+            record.source.fail(
+                record.nodes[fact],
+                f"{path}: null without a reason",
+                f"say why under unknown:, as {path}: the reason",
+            )
+
+
+def _check_evidence(record: Record, built: Capability | Gpu) -> None:
+    sourced = {fact for row in built.sources for fact in row.facts}
+    for fact in record.facts:
+        prefix = fact
+        while prefix not in sourced and prefix not in _UNSOURCED:
+            if not prefix:
+                path = next(path for path, name in record.spelled.items() if name == fact)
+                record.source.fail(
+                    record.nodes[fact],
+                    f"{path}: no source",
+                    "list it in the facts of an entry of sources:",
+                )
+            prefix = prefix.rpartition(".")[0]
+
+
+# -- parts of a file that are no plain mapping of fields ------------------------------------------
+
+
+def _rates(record: Record, node: yaml.Node, place: Place) -> tuple[TensorRate, ...]:
+    """``{class: {operand/accumulator: FMA per clock per SM}}``; each rate is a fact."""
+    source = record.source
+    rates: list[TensorRate] = []
+    for name, (name_node, row) in source.mapping(node, place.path).items():
+        if name == NO_TENSOR_CORES or not name.isidentifier():
+            source.fail(name_node, f"{place.path}: {name!r} cannot name a rate class")
+        class_place = place.child(name, name)
+        record.note(class_place, row)
+        for pair, (pair_node, value) in source.mapping(row, class_place.path).items():
+            at = class_place.child(pair, pair)
+            record.note(at, value)
+            record.facts.append(at.fact)
+            operand, slash, accumulator = pair.partition("/")
+            if not slash:
+                source.fail(pair_node, f"{at.path}: {pair!r} is not operand/accumulator")
+            types = [dtype(source, pair_node, at.path, part) for part in (operand, accumulator)]
+            rate = source.whole(value, at.path)
+            if not rate:
+                source.fail(value, f"{at.path}: must be more than 0, got {value.value!r}")
+            rates.append(TensorRate(name, types[0], types[1], rate))
+    if not rates:
+        source.fail(node, f"{place.path}: no rate is given")
+    return tuple(rates)
+
+
+def _published(record: Record, node: yaml.Node, place: Place) -> tuple[PublishedPeak, ...]:
+    """A list of rows; each is a fact, called ``published.f16/f32/dense/tensor``."""
+    rows = []
+    for row_place, part in _items(record, node, place):
+        row = build(record, PublishedPeak, part, row_place)
+        name = "/".join((row.dtype, row.accumulate, row.sparsity, row.unit))
+        at = place.child(name, name)
+        if at.fact in record.nodes:
+            record.source.fail(part, f"{row_place.path}: a second row for {name!r}")
+        if (row.use is None) != (row.note is None):
+            record.source.fail(part, f"{row_place.path}: use and note go together")
+        record.note(at, part)
+        record.facts.append(at.fact)
+        rows.append(row)
+    return tuple(rows)
+
+
+def _unknown(record: Record, node: yaml.Node, place: Place) -> dict[str, str]:
+    reasons = {}
+    for name, (key_node, value) in record.source.mapping(node, place.path).items():
+        fact = record.fact_named(key_node, place.path)
+        if fact not in record.nulls:
+            message = f"{place.path}: {name!r} is not null, so it needs no reason"
+            record.source.fail(key_node, message)
+        reasons[fact] = record.source.string(value, f"{place.path}.{name}")
+    return reasons
+
+
+def _evidence(record: Record, node: yaml.Node, place: Place) -> tuple[Evidence, ...]:
+    rows = []
+    for row_place, part in _items(record, node, place):
+        row = build(record, Evidence, part, row_place)
+        if row.kind != "official" and row.note is None:
+            record.source.fail(part, f"{row_place.path}: kind {row.kind!r} needs a note")
+        rows.append(row)
+    return tuple(rows)
+
+
+def _conflicts(record: Record, node: yaml.Node, place: Place) -> tuple[Conflict, ...]:
+    return tuple(
+        build(record, Conflict, part, row_place) for row_place, part in _items(record, node, place)
+    )
+
+
+def _items(record: Record, node: yaml.Node, place: Place) -> Iterable[tuple[Place, yaml.Node]]:
+    for i, part in enumerate(record.source.sequence(node, place.path)):
+        yield Place(f"{place.path}[{i}]", f"{place.fact}[{i}]"), part
+
+
+_SPECIAL: Final[dict[str, Special]] = {
+    "tuple[TensorRate, ...]": _rates,
+    "tuple[PublishedPeak, ...]": _published,
+    "dict[str, str]": _unknown,
+    "tuple[Evidence, ...]": _evidence,
+    "tuple[Conflict, ...]": _conflicts,
+}
