@@ -1,5 +1,48 @@
-"""NVIDIA GPU occupancy and performance analysis, with no GPU needed."""
+"""NVIDIA GPU occupancy and performance analysis, with no GPU needed.
+
+Importing perfkit costs next to nothing: the names below load what they need on first use.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from perfkit.api import (
+        available_smem,
+        blocks_per_sm,
+        capability,
+        carveout_bytes,
+        configured_shared_bytes,
+        gpu,
+        inspect,
+        occupancy,
+        sweep,
+    )
+
+__all__ = [
+    "__version__",
+    "available_smem",
+    "blocks_per_sm",
+    "capability",
+    "carveout_bytes",
+    "configured_shared_bytes",
+    "gpu",
+    "inspect",
+    "occupancy",
+    "sweep",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'perfkit' has no attribute {name!r}")
+    from perfkit import api
+
+    return getattr(api, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -10,7 +10,8 @@
     │   ├── CubinError                    compiled kernel; ``where`` is ``file`` or ``file@offset``
     │   └── CompileError                  the compiler refused the source; carries its log
     ├── Unavailable                    4  something is missing here
-    │   ├── NoCudaPackage                 a Python package (the hint has the pip line)
+    │   ├── NoExtra                       a Python package (the hint has the pip line)
+    │   ├── NoCudaPackage                 the same, for the packages that talk to CUDA
     │   ├── NoCudaLibrary                 NVRTC or the driver library
     │   └── NoDevice                      no GPU, or the driver refuses
     └── DeviceError                    5  the device or a kernel failed while running
@@ -80,8 +81,12 @@ class Unavailable(PerfkitError):
     exit_code = 4
 
 
-class NoCudaPackage(Unavailable):
+class NoExtra(Unavailable):
     """A Python package of an extra is not installed."""
+
+
+class NoCudaPackage(Unavailable):
+    """The extra that is missing is one for CUDA."""
 
 
 class NoCudaLibrary(Unavailable):

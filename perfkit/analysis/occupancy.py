@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
+from perfkit.analysis.configured import configured_shared_bytes
 from perfkit.analysis.steps import Launch, Step, steps
 from perfkit.arch.types import Capability, Target
 from perfkit.kernel import KernelResources
-from perfkit.models.carveout import NO_PREFERENCE, configured_bytes
+from perfkit.models.carveout import NO_PREFERENCE
 from perfkit.models.cluster import ClusterOccupancy, active_clusters, check_cluster
 from perfkit.models.launch import within
 from perfkit.models.occupancy import Occupancy
@@ -22,7 +22,7 @@ class Hardware:
     occupancy: Occupancy
     configured_shared_bytes: int  #: what the driver will give to shared memory
     l1_bytes: int  #: what that leaves for L1
-    evidence: Literal["measured", "assumed", "dedicated"]
+    evidence: str  #: measured | assumed on this capability; dedicated: nothing to configure
     is_upper_bound: bool  #: small register-limited blocks were seen to stay below it
 
 
@@ -62,7 +62,7 @@ def estimate(
     if cluster is not None:
         check_cluster(capability, cluster)
     if grid is not None:
-        within(capability, "grid", grid, 1, capability.limits.max_grid_dim[0], "limits.max_grid_dim")
+        within(capability, "grid", grid, 1, None, "")
     launch = replace(launch, rule="driver")
     driver = launch.on(capability)
     resident = driver.blocks_per_sm
@@ -86,13 +86,19 @@ def estimate(
 def _hardware(capability: Capability, launch: Launch) -> Hardware:
     shared = capability.shared_memory
     found = replace(launch, rule="hardware").on(capability)
-    configured = configured_shared_bytes(capability, launch)
+    configured: int = configured_shared_bytes(
+        capability,
+        launch.threads,
+        launch.regs,
+        launch.smem,
+        NO_PREFERENCE if launch.carveout is None else launch.carveout,
+    )
     l1 = capability.l1.unified_with_shared_bytes
     return Hardware(
         occupancy=found,
         configured_shared_bytes=configured,
         l1_bytes=(capability.l1.dedicated_bytes or 0) if l1 is None else l1 - configured,
-        evidence=shared.carveout_evidence if shared.configurable else "dedicated",
+        evidence=shared.carveout_evidence or "dedicated",
         is_upper_bound="registers" in found.binding
         and launch.threads <= _PLACEMENT_IS_EXACT_ABOVE_WARPS * capability.limits.warp_size,
     )
@@ -101,16 +107,3 @@ def _hardware(capability: Capability, launch: Launch) -> Hardware:
 #: Register-limited blocks of one or two warps are not always packed perfectly onto the four
 #: partitions: 19 to 29 resident where 32 fit (31,321 launches on one H200).
 _PLACEMENT_IS_EXACT_ABOVE_WARPS = 2
-
-
-def configured_shared_bytes(capability: Capability, launch: Launch) -> int:
-    """Shared-memory capacity that the driver configures for ``launch``, in bytes."""
-    automatic = replace(launch, rule="driver", carveout=None).on(capability)
-    configured: int = configured_bytes(
-        capability,
-        threads=launch.threads,
-        smem_bytes=launch.smem,
-        blocks_per_sm=automatic.blocks_per_sm,
-        percent=NO_PREFERENCE if launch.carveout is None else launch.carveout,
-    )
-    return configured

@@ -88,9 +88,11 @@ def _registers(
         lambda value: replace(launch, regs=value).on(capability),
         present,
         launch.regs,
-        lambda other: other.blocks_per_sm < present.blocks_per_sm
-        if up
-        else other.blocks_per_sm > present.blocks_per_sm,
+        lambda other: (
+            other.blocks_per_sm < present.blocks_per_sm
+            if up
+            else other.blocks_per_sm > present.blocks_per_sm
+        ),
     )
 
 
@@ -133,9 +135,11 @@ def _block_size(
         lambda value: replace(launch, threads=value).on(capability),
         present,
         launch.threads,
-        lambda other: other.warps_per_sm > present.warps_per_sm
-        if better
-        else other.warps_per_sm < present.warps_per_sm,
+        lambda other: (
+            other.warps_per_sm > present.warps_per_sm
+            if better
+            else other.warps_per_sm < present.warps_per_sm
+        ),
     )
 
 

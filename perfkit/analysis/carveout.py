@@ -1,0 +1,79 @@
+"""What each carveout preference leads to on a target, alone or for one launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from perfkit.analysis.configured import configured_shared_bytes
+from perfkit.arch.types import Capability, Target
+from perfkit.models.carveout import NO_PREFERENCE, carveout_bytes
+from perfkit.models.occupancy import occupancy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One capacity, the preferences that ask for it, and a launch under it."""
+
+    target: Target
+    first_percent: int | None  #: None: no preference
+    last_percent: int | None
+    capacity_bytes: int  #: by ``cuda_occupancy.h``
+    l1_bytes: int
+    configured_bytes: int | None  #: what the driver configures for the launch; None: no launch
+    configured_l1_bytes: int | None
+    driver_blocks_per_sm: int | None
+    hardware_blocks_per_sm: int | None
+    evidence: str | None  #: of the hardware's figures: measured | assumed; None: dedicated
+
+
+def table(target: Target, *, threads: int | None, regs: int, smem: int) -> tuple[Setting, ...]:
+    """One row per capacity that a preference can lead to, after one for "no preference".
+
+    Args:
+        target: product or capability.
+        threads: threads per block of a launch; None: only the capacities.
+        regs: registers per thread; 0: they do not limit.
+        smem: static plus dynamic bytes per block.
+
+    Raises:
+        InvalidLaunch: a launch beyond the limits of the capability.
+    """
+    shared = target.capability.shared_memory
+    spans: list[tuple[int | None, int | None]] = [(None, None)]
+    if shared.configurable:
+        by_capacity: dict[int, list[int]] = {}
+        for percent in range(101):
+            by_capacity.setdefault(carveout_bytes(shared, percent), []).append(percent)
+        spans += [(percents[0], percents[-1]) for percents in by_capacity.values()]
+    return tuple(_setting(target, first, last, threads, regs, smem) for first, last in spans)
+
+
+def _setting(
+    target: Target, first: int | None, last: int | None, threads: int | None, regs: int, smem: int
+) -> Setting:
+    capability = target.capability
+    percent = NO_PREFERENCE if first is None else first
+    capacity: int = carveout_bytes(capability.shared_memory, percent)
+    configured = driver = hardware = None
+    if threads is not None:
+        launch = {"threads": threads, "regs": regs, "smem": smem}
+        driver = occupancy(capability, **launch, carveout=first).blocks_per_sm
+        hardware = occupancy(capability, **launch, carveout=first, rule="hardware").blocks_per_sm
+        configured = configured_shared_bytes(capability, threads, regs, smem, percent)
+    return Setting(
+        target=target,
+        first_percent=first,
+        last_percent=last,
+        capacity_bytes=capacity,
+        l1_bytes=_l1(capability, capacity),
+        configured_bytes=configured,
+        configured_l1_bytes=None if configured is None else _l1(capability, configured),
+        driver_blocks_per_sm=driver,
+        hardware_blocks_per_sm=hardware,
+        evidence=capability.shared_memory.carveout_evidence,
+    )
+
+
+def _l1(capability: Capability, shared_bytes: int) -> int:
+    unified = capability.l1.unified_with_shared_bytes
+    return (capability.l1.dedicated_bytes or 0) if unified is None else unified - shared_bytes

@@ -1,0 +1,157 @@
+"""The public functions behind ``import perfkit``: the models with names instead of dataclasses.
+
+A ``target`` is a product (``"h100"``), a capability (``"9.0"``, ``"sm_90a"``) or one of the
+dataclasses that ``perfkit.capability`` and ``perfkit.gpu`` return.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from perfkit.arch import catalog
+from perfkit.arch.types import Capability, Gpu, Target
+from perfkit.errors import UnknownTarget
+from perfkit.models import carveout as carveout_model
+from perfkit.models import inverse
+from perfkit.models import occupancy as occupancy_model
+from perfkit.models.occupancy import Occupancy, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import ArrayLike, NDArray
+
+    from perfkit.kernel import KernelResources
+
+TargetLike: TypeAlias = str | Capability | Gpu | Target
+
+capability = catalog.capability
+gpu = catalog.gpu
+
+
+def _capability(target: TargetLike) -> Capability:
+    if isinstance(target, Capability):
+        return target
+    if isinstance(target, Target):
+        return target.capability
+    if isinstance(target, Gpu):
+        return catalog.capability(str(target.compute_capability))
+    found = catalog.targets(target)
+    if len(found) != 1:
+        labels = ", ".join(one.label for one in found)
+        raise UnknownTarget(f"{target!r} is several targets", hint=f"name one of: {labels}")
+    return found[0].capability
+
+
+def occupancy(target: TargetLike, *, threads: int, regs: int, **options: Any) -> Occupancy:
+    """Occupancy of one launch; see ``perfkit.models.occupancy.occupancy`` for the options.
+
+    >>> occupancy("h100", threads=256, regs=40).blocks_per_sm
+    6
+    """
+    return occupancy_model.occupancy(_capability(target), threads=threads, regs=regs, **options)
+
+
+def blocks_per_sm(
+    target: TargetLike,
+    threads: ArrayLike,
+    regs: ArrayLike,
+    smem: ArrayLike,
+    carveout: ArrayLike = carveout_model.NO_PREFERENCE,
+    barriers: ArrayLike = 1,
+    rule: Rule = "driver",
+    *,
+    out: NDArray[np.int8] | None = None,
+) -> NDArray[np.int8]:
+    """Resident blocks per SM of many launches; see ``perfkit.analysis.sweep.blocks_per_sm``.
+
+    >>> blocks_per_sm("9.0", [128, 256], 40, 0).tolist()
+    [12, 6]
+    """
+    from perfkit.analysis import sweep
+
+    return sweep.blocks_per_sm(
+        _capability(target), threads, regs, smem, carveout, barriers, rule, out=out
+    )
+
+
+def sweep(targets: str | Iterable[TargetLike], **axes: Any) -> pd.DataFrame:
+    """Occupancy over every combination of the axes; see ``perfkit.analysis.frame.sweep``.
+
+    >>> sweep("h100", threads=[128, 256], regs=[40])["occupancy"].tolist()
+    [0.75, 0.75]
+    """
+    from perfkit.analysis import frame
+
+    names = [targets] if isinstance(targets, str) else list(targets)
+    found: list[Target] = []
+    for name in names:
+        found += catalog.targets(name) if isinstance(name, str) else [_target(name)]
+    return frame.sweep(tuple(found), **axes)
+
+
+def _target(target: TargetLike) -> Target:
+    if isinstance(target, Target):
+        return target
+    found = _capability(target)
+    product = target if isinstance(target, Gpu) else None
+    label = product.key if product else str(found.compute_capability)
+    return Target(label=label, capability=found, gpu=product)
+
+
+def carveout_bytes(target: TargetLike, percent: int) -> int:
+    """Capacity in bytes that ``cuda_occupancy.h`` makes of a carveout preference; -1: none.
+
+    >>> carveout_bytes("8.6", 50)
+    65536
+    """
+    found: int = carveout_model.carveout_bytes(_capability(target).shared_memory, percent)
+    return found
+
+
+def configured_shared_bytes(
+    target: TargetLike, threads: Any, regs: Any, smem: Any, carveout: Any = -1
+) -> Any:
+    """Shared-memory capacity that the driver configures for a launch; the rest is L1.
+
+    Args:
+        target: product or capability.
+        threads: threads per block.
+        regs: registers per thread.
+        smem: static plus dynamic bytes per block.
+        carveout: percent 0..100, or -1 for no preference.
+
+    Returns:
+        Bytes: an int for ints, a NumPy array for arrays, which broadcast. 0 where nothing launches.
+
+    >>> configured_shared_bytes("9.0", 256, 32, 4096)
+    135168
+    """
+    from perfkit.analysis import configured
+
+    return configured.configured_shared_bytes(_capability(target), threads, regs, smem, carveout)
+
+
+def available_smem(
+    target: TargetLike, *, threads: int, regs: int, blocks: int, **options: Any
+) -> int:
+    """Most dynamic shared memory with which ``blocks`` blocks fit; see ``models.inverse``.
+
+    >>> available_smem("h200", threads=128, regs=32, blocks=2)
+    115712
+    """
+    return inverse.available_smem(
+        _capability(target), threads=threads, regs=regs, blocks=blocks, **options
+    )
+
+
+def inspect(path: str | Path, **options: Any) -> list[KernelResources]:
+    """What the kernels of a file need; see ``perfkit.compiled.inspect.inspect``."""
+    from pathlib import Path
+
+    from perfkit.compiled.inspect import inspect as read
+
+    return list(read(Path(path), **options))

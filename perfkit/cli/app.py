@@ -1,0 +1,120 @@
+"""The command line: which commands exist, and the one place where errors become exit codes.
+
+Each command lives in its own module, imported only when it runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from perfkit import __version__
+from perfkit.errors import CompileError, PerfkitError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: command -> its module in ``perfkit.cli``, in the order of ``perfkit --help``
+COMMANDS: Final = {
+    "occupancy": "occupancy",
+    "sweep": "sweep",
+    "carveout": "carveout",
+    "inspect": "inspect",
+    "arch": "arch",
+    "gpu": "gpu",
+    "doctor": "doctor",
+}
+
+EXIT_INTERRUPTED: Final = 130
+EXIT_BROKEN_PIPE: Final = 141
+
+
+class LazyGroup(TyperGroup):
+    """Imports a command's module when the command is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"perfkit.cli.{COMMANDS[cmd_name]}")
+        command = get_command(module.app)
+        command.name = cmd_name
+        return command
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            print("perfkit: interrupted", file=sys.stderr)  # noqa: T201
+            raise SystemExit(EXIT_INTERRUPTED) from None
+
+
+app = typer.Typer(
+    name="perfkit",
+    cls=LazyGroup,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"perfkit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def perfkit(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
+    ),
+) -> None:
+    """GPU occupancy and performance analysis for CUDA kernels, with no GPU needed.
+
+    Exit codes: 0 fine, 1 the answer is no, 2 usage or bad input, 3 inconclusive,
+    4 something is missing here, 5 the device or a kernel failed, 70 a bug in perfkit.
+    """
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; never raises for bad input."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # an ASCII terminal gets ? instead of a crash
+    try:
+        app(args=None if argv is None else list(argv), prog_name="perfkit")
+    except PerfkitError as error:
+        return _report(error)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_BROKEN_PIPE
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    except Exception as error:  # the last resort: say that it is our fault
+        if os.environ.get("PERFKIT_DEBUG"):
+            raise
+        bug = PerfkitError(
+            f"internal error: {type(error).__name__}: {error}",
+            hint="this is a bug in perfkit; PERFKIT_DEBUG=1 shows where",
+        )
+        return _report(bug)
+    return 0
+
+
+def _report(error: PerfkitError) -> int:
+    if isinstance(error, CompileError) and error.log.strip():
+        typer.echo(error.log.rstrip(), err=True)
+    typer.echo(f"perfkit: error: {error}", err=True)
+    if error.hint:
+        typer.echo(f"hint: {error.hint}", err=True)
+    return error.exit_code

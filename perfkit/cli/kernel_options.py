@@ -1,0 +1,91 @@
+"""Where kernels come from: a source file and how to compile it, or a compiled file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from perfkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from perfkit.arch.types import ComputeCapability
+    from perfkit.kernel import KernelResources
+
+IncludeOption = Annotated[
+    list[Path] | None, typer.Option("--include", "-I", help="Directory with headers.")
+]
+DefineOption = Annotated[
+    list[str] | None, typer.Option("--define", "-D", help="Macro: NAME or NAME=VALUE.")
+]
+StdOption = Annotated[str | None, typer.Option("--std", help="C++ dialect: c++17, c++20.")]
+MaxRegistersOption = Annotated[
+    int | None, typer.Option("--maxrregcount", help="Most registers per thread to compile for.")
+]
+FastMathOption = Annotated[bool, typer.Option("--fast-math", help="Compile with fast math.")]
+InstantiateOption = Annotated[
+    list[str] | None,
+    typer.Option("--instantiate", help="Template instance to compile: 'axpy<float, 256>'."),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelOptions:
+    """How to compile a source, and which of its kernels are wanted."""
+
+    include: list[Path] | None
+    define: list[str] | None
+    std: str | None
+    max_registers: int | None
+    fast_math: bool
+    instantiate: list[str] | None
+    kernel: str | None
+
+    def read(self, path: Path, arch: ComputeCapability | str | None) -> tuple[KernelResources, ...]:
+        """The kernels of ``path``, compiled for ``arch`` if it is a source.
+
+        Raises:
+            InputError: not a kernel in any form that can be read, or it does not compile.
+            UsageError: no kernel of that name, or a source without an architecture.
+            Unavailable: compiling needs NVRTC and it is not here.
+        """
+        from perfkit.compiled.inspect import inspect
+
+        return inspect(
+            path,
+            arch=arch,
+            include_dirs=tuple(self.include or ()),
+            defines=tuple(self.define or ()),
+            std=self.std,
+            max_registers=self.max_registers,
+            fast_math=self.fast_math,
+            name_expressions=tuple(self.instantiate or ()),
+            kernel=self.kernel,
+        )
+
+
+def is_source(path: Path) -> bool:
+    """Whether the file has to be compiled before it can be read."""
+    return path.suffix.lower() in {".cu", ".cuh", ".cpp", ".cc", ".cxx", ".h", ".hpp"}
+
+
+def check_runs_on(kernel: KernelResources, capability: ComputeCapability) -> None:
+    """Raise ``UsageError`` where a kernel compiled for one SM cannot run on another.
+
+    Machine code runs on the same major and the same or a higher minor; code for an ``a`` target
+    on exactly that capability (CUDA Programming Guide, binary compatibility).
+    """
+    from perfkit.arch.types import ComputeCapability
+
+    built = ComputeCapability.parse(kernel.arch)
+    exact = kernel.arch.endswith("a")
+    if built == capability:
+        return
+    if not exact and built.major == capability.major and built.minor < capability.minor:
+        return
+    raise UsageError(
+        f"{kernel.demangled} is compiled for {kernel.arch}, which does not run on {capability}",
+        hint=f"write --gpu {built}, or give the source",
+    )

@@ -1,0 +1,130 @@
+"""The launch as typed, and what it means on one capability for one kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from perfkit.analysis.steps import Launch
+from perfkit.arch.types import Capability
+from perfkit.cli import options
+from perfkit.errors import InvalidLaunch, UsageError
+from perfkit.kernel import KernelResources
+from perfkit.units import format_bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchOptions:
+    """Unread text of the launch options; ``None``: not given."""
+
+    threads: str | None
+    regs: int | None
+    smem: str | None
+    smem_static: str | None
+    smem_dynamic: str | None
+    carveout: str | None
+    barriers: int | None
+    cluster: str | None
+    grid: str | None
+
+    def launch(self, capability: Capability, kernel: KernelResources | None) -> Launch:
+        """The launch on ``capability``; what was not typed comes from the kernel.
+
+        Raises:
+            UsageError: neither typed nor known from the kernel, or contradictory.
+            InvalidLaunch: beyond a limit of the capability.
+        """
+        return Launch(
+            threads=self._threads(capability, kernel),
+            regs=self._regs(kernel),
+            smem=self._smem(kernel),
+            carveout=options.carveout_percent(capability, self.carveout),
+            barriers=self._barriers(kernel),
+            rule="driver",
+            max_threads=kernel.max_threads if kernel is not None else None,
+        )
+
+    def blocks_in_grid(self) -> int | None:
+        if self.grid is None:
+            return None
+        return options.volume(options.dimensions(self.grid, "--grid"))
+
+    def cluster_size(self, kernel: KernelResources | None) -> int | None:
+        if self.cluster is not None:
+            return options.volume(options.dimensions(self.cluster, "--cluster"))
+        if kernel is not None and kernel.required_cluster is not None:
+            return options.volume(kernel.required_cluster)
+        return None
+
+    def _threads(self, capability: Capability, kernel: KernelResources | None) -> int:
+        if self.threads is not None:
+            block = options.dimensions(self.threads, "--threads")
+            options.check_block(capability, block)
+            return options.volume(block)
+        if kernel is not None and kernel.required_block is not None:
+            return options.volume(kernel.required_block)
+        if kernel is not None and kernel.max_threads is not None:
+            return kernel.max_threads
+        whose = f"kernel {kernel.demangled} has no launch bounds" if kernel else "no kernel given"
+        raise UsageError(f"{whose}: how many threads per block?", hint="write --threads 256")
+
+    def _regs(self, kernel: KernelResources | None) -> int:
+        if self.regs is not None:
+            return self.regs
+        if kernel is None:
+            raise UsageError(
+                "no kernel and no register count given",
+                hint="name a .cu file or a cubin, or write --regs 40",
+            )
+        if kernel.registers_per_thread is None:
+            reason = kernel.unknown.get("registers_per_thread", "not in the file")
+            raise UsageError(
+                f"registers of {kernel.demangled} are unknown: {reason}", hint="write --regs 40"
+            )
+        return kernel.registers_per_thread
+
+    def _smem(self, kernel: KernelResources | None) -> int:
+        total = options.size(self.smem, "--smem")
+        static = options.size(self.smem_static, "--smem-static")
+        dynamic = options.size(self.smem_dynamic, "--smem-dynamic")
+        if total is not None and (static is not None or dynamic is not None):
+            raise UsageError(
+                "--smem is static + dynamic: give it alone, or --smem-static and --smem-dynamic"
+            )
+        declared = (kernel.static_shared_bytes if kernel is not None else None) or 0
+        if total is not None:
+            if total < declared:
+                raise UsageError(
+                    f"--smem {self.smem}: the kernel declares {format_bytes(declared)} statically",
+                    hint="--smem is static + dynamic; --smem-dynamic is what the launch adds",
+                )
+            return total
+        return (declared if static is None else static) + (dynamic or 0)
+
+    def _barriers(self, kernel: KernelResources | None) -> int:
+        if self.barriers is not None:
+            return self.barriers
+        if kernel is not None and kernel.barriers is not None:
+            return kernel.barriers
+        return 1
+
+
+def refuse_what_fits_nowhere(launches: list[tuple[Capability, Launch]]) -> None:
+    """Typed shared memory that no block of any target can have is a mistake, not an answer.
+
+    Raises:
+        InvalidLaunch: naming the largest amount among the targets.
+    """
+    over = [
+        (capability, launch)
+        for capability, launch in launches
+        if launch.smem > capability.shared_memory.max_per_block_optin_bytes
+    ]
+    if not over or len(over) < len(launches):
+        return
+    capability, launch = max(over, key=lambda pair: pair[0].shared_memory.max_per_block_optin_bytes)
+    allowed = capability.shared_memory.max_per_block_optin_bytes
+    raise InvalidLaunch(
+        f"shared memory of {launch.smem} bytes: a block on {capability.label} gets at most "
+        f"{format_bytes(allowed)} ({allowed} bytes)",
+        hint=capability.cite("shared_memory.max_per_block_optin_bytes"),
+    )

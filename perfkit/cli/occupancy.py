@@ -1,0 +1,122 @@
+"""``perfkit occupancy``: blocks and warps per SM, what limits them, and where the cliffs are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from perfkit.analysis.occupancy import Estimate, estimate
+from perfkit.cli import kernel_options, options
+from perfkit.cli.emit import emit
+from perfkit.cli.kernel_options import KernelOptions, check_runs_on
+from perfkit.cli.launch_options import LaunchOptions, refuse_what_fits_nowhere
+
+if TYPE_CHECKING:
+    from perfkit.arch.types import Target
+    from perfkit.kernel import KernelResources
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command(
+    epilog="Examples: perfkit occupancy -g h100 -t 256 -r 40; perfkit occupancy kernel.cu -g "
+    "v100,a100 -t 256 --smem-dynamic 48K; perfkit occupancy kernel.cubin -f json"
+)
+def occupancy(
+    path: Annotated[
+        Path | None, typer.Argument(help="A .cu file or a cubin; without one give --regs.")
+    ] = None,
+    gpu: options.GpuOption = None,
+    threads: options.ThreadsOption = None,
+    regs: options.RegsOption = None,
+    smem: options.SmemOption = None,
+    smem_static: options.StaticOption = None,
+    smem_dynamic: options.DynamicOption = None,
+    carveout: options.CarveoutOption = None,
+    barriers: options.BarriersOption = None,
+    cluster: options.ClusterOption = None,
+    grid: options.GridOption = None,
+    kernel: options.KernelOption = None,
+    include: kernel_options.IncludeOption = None,
+    define: kernel_options.DefineOption = None,
+    std: kernel_options.StdOption = None,
+    maxrregcount: kernel_options.MaxRegistersOption = None,
+    fast_math: kernel_options.FastMathOption = False,
+    instantiate: kernel_options.InstantiateOption = None,
+    format: options.FormatOption = options.Format.TABLE,  # noqa: A002
+    output: options.OutputOption = None,
+) -> None:
+    """Show how many blocks of a kernel fit on an SM, what limits them and what would change it."""
+    launch = LaunchOptions(
+        threads=threads,
+        regs=regs,
+        smem=smem,
+        smem_static=smem_static,
+        smem_dynamic=smem_dynamic,
+        carveout=carveout,
+        barriers=barriers,
+        cluster=cluster,
+        grid=grid,
+    )
+    kernels = KernelOptions(
+        include=include,
+        define=define,
+        std=std,
+        max_registers=maxrregcount,
+        fast_math=fast_math,
+        instantiate=instantiate,
+        kernel=kernel,
+    )
+    found = _estimates(_pairs(path, gpu, kernels), launch)
+    from perfkit.report.views import occupancy as view
+
+    emit(
+        "occupancy",
+        document=lambda: view.document(found),
+        content=lambda: view.content(found),
+        format=format,
+        output=output,
+    )
+
+
+def _pairs(
+    path: Path | None, gpu: str | None, kernels: KernelOptions
+) -> list[tuple[Target, KernelResources | None]]:
+    """Every kernel with every target it is asked about; kernels first, as in the file."""
+    if path is None:
+        return [(target, None) for target in options.targets(gpu)]
+    if not gpu and not kernel_options.is_source(path):
+        # a cubin says itself what it is compiled for
+        compiled = kernels.read(path, None)
+        return [(target, k) for k in compiled for target in options.targets(k.arch)]
+    by_arch: dict[str, tuple[KernelResources, ...]] = {}
+    pairs: list[tuple[int, Target, KernelResources]] = []
+    for target in options.targets(gpu):
+        capability = target.capability.compute_capability
+        if capability.sm not in by_arch:
+            by_arch[capability.sm] = kernels.read(path, capability)
+        for position, kernel in enumerate(by_arch[capability.sm]):
+            check_runs_on(kernel, capability)
+            pairs.append((position, target, kernel))
+    return [(target, kernel) for _, target, kernel in sorted(pairs, key=lambda pair: pair[0])]
+
+
+def _estimates(
+    pairs: list[tuple[Target, KernelResources | None]], launch: LaunchOptions
+) -> tuple[Estimate, ...]:
+    launches = [
+        (target, kernel, launch.launch(target.capability, kernel)) for target, kernel in pairs
+    ]
+    refuse_what_fits_nowhere([(target.capability, one) for target, _, one in launches])
+    return tuple(
+        estimate(
+            target,
+            one,
+            kernel=kernel,
+            grid=launch.blocks_in_grid(),
+            cluster=launch.cluster_size(kernel),
+        )
+        for target, kernel, one in launches
+    )

@@ -1,0 +1,185 @@
+"""``perfkit sweep``: occupancy over ranges of every input."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import typer
+
+from perfkit.cli import options
+from perfkit.cli.emit import emit, replacing
+from perfkit.errors import UsageError
+from perfkit.units import parse_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pandas as pd
+
+    from perfkit.arch.types import Target
+
+app = typer.Typer(rich_markup_mode=None)
+
+#: more rows than anybody reads; CSV and Parquet have no limit
+_READABLE_ROWS: Final = 100_000
+
+
+class SweepFormat(StrEnum):
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    PARQUET = "parquet"
+
+
+@app.command(
+    epilog="Examples: perfkit sweep -g h100 -t 64:1024:64 -r 32,64,128; perfkit sweep -g "
+    "8.6,9.0 -t 256 -r 40 -s 0:96K:1K --carveout default,50% -f csv -o sweep.csv"
+)
+def sweep(
+    gpu: options.GpuOption = None,
+    threads: Annotated[
+        str, typer.Option("--threads", "-t", help="Block sizes: 256, 64,128 or 32:1024:32.")
+    ] = "32:1024:32",
+    regs: Annotated[
+        str, typer.Option("--regs", "-r", help="Registers per thread: 40, 32,64 or 16:255:8.")
+    ] = "32",
+    smem: Annotated[
+        str, typer.Option("--smem", "-s", help="Bytes per block: 0, 16K,48K or 0:96K:1K.")
+    ] = "0",
+    carveout: Annotated[
+        str, typer.Option("--carveout", help="Preferences: default, 0%,50%,100% or 64KiB.")
+    ] = "default",
+    barriers: options.BarriersOption = None,
+    rule: Annotated[
+        str, typer.Option("--rule", help="driver (as cuda_occupancy.h) or hardware.")
+    ] = "driver",
+    format: Annotated[  # noqa: A002
+        SweepFormat, typer.Option("--format", "-f", help="Output format.")
+    ] = SweepFormat.TABLE,
+    output: options.OutputOption = None,
+) -> None:
+    """Compute occupancy over block sizes x registers x shared memory x carveout x GPUs.
+
+    A range first:last:step includes its last value. Rows are in the order of the options, the
+    last one varying fastest; carveout_percent -1 means no preference.
+    """
+    targets = options.targets(gpu)
+    axes = {
+        "threads": _range(threads, "--threads", _whole),
+        "regs": _range(regs, "--regs", _whole),
+        "smem": _range(smem, "--smem", parse_bytes),
+    }
+    from perfkit.analysis import frame
+
+    pieces = frame.pieces(
+        targets,
+        **axes,
+        carveout=_carveouts(targets, carveout),
+        barriers=1 if barriers is None else barriers,
+        rule=_rule(rule),
+    )
+    rows = len(targets) * math.prod(map(len, axes.values())) * len(carveout.split(","))
+    if format is SweepFormat.CSV:
+        _write_csv(pieces, output)
+    elif format is SweepFormat.PARQUET:
+        _write_parquet(pieces, output)
+    elif rows > _READABLE_ROWS:
+        raise UsageError(f"{rows} rows", hint="write them to a file: -f csv or -f parquet, and -o")
+    else:
+        _emit(pieces, format, output)
+
+
+def _rule(text: str) -> Literal["driver", "hardware"]:
+    if text == "driver":
+        return "driver"
+    if text == "hardware":
+        return "hardware"
+    raise UsageError(f"--rule {text!r}: not a rule", hint="driver or hardware")
+
+
+def _whole(text: str) -> int:
+    if not re.fullmatch(r"\d{1,18}", text):
+        raise UsageError(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def _range(text: str, option: str, read: Callable[[str], int]) -> Sequence[int]:
+    """Read ``a``, ``a,b`` and ``first:last:step`` (and mixtures), ends included."""
+    values: list[int] = []
+    for part in text.split(","):
+        try:
+            numbers = [read(number.strip()) for number in part.split(":")]
+        except UsageError as error:
+            raise UsageError(f"{option} {text}: {error.message}", hint=error.hint) from None
+        if len(numbers) == 1:
+            values += numbers
+        elif len(numbers) <= 3 and numbers[-1] > 0 and numbers[0] <= numbers[1]:
+            step = numbers[2] if len(numbers) == 3 else 1
+            if (numbers[1] - numbers[0]) // step > 10**7:
+                raise UsageError(f"{option} {part}: too many values", hint="use a larger step")
+            values += range(numbers[0], numbers[1] + 1, step)
+        else:
+            raise UsageError(f"{option} {part}: not a range", hint="write first:last:step")
+    return values
+
+
+def _carveouts(targets: tuple[Target, ...], text: str) -> list[int]:
+    """Percentages, -1 for none; a size must mean the same percentage on every target."""
+    percents = []
+    for part in (one.strip() for one in text.split(",")):
+        found = {options.carveout_percent(target.capability, part) for target in targets}
+        if len(found) > 1:
+            raise UsageError(
+                f"--carveout {part} is another share on each GPU", hint="write a percentage"
+            )
+        (percent,) = found
+        percents.append(-1 if percent is None else percent)
+    return percents
+
+
+def _write_csv(pieces: Iterator[pd.DataFrame], output: Path | None) -> None:
+    if output is None:
+        for number, piece in enumerate(pieces):
+            piece.to_csv(sys.stdout, index=False, header=number == 0, lineterminator="\n")
+        sys.stdout.flush()
+        return
+    with replacing(output) as partial, partial.open("w", encoding="utf-8", newline="") as stream:
+        for number, piece in enumerate(pieces):
+            piece.to_csv(stream, index=False, header=number == 0, lineterminator="\n")
+
+
+def _write_parquet(pieces: Iterator[pd.DataFrame], output: Path | None) -> None:
+    if output is None:
+        raise UsageError("Parquet is binary", hint="name a file: --output sweep.parquet")
+    from perfkit.report import parquet
+
+    with replacing(output) as partial:
+        parquet.write(pieces, partial)
+
+
+def _emit(pieces: Iterator[pd.DataFrame], format: SweepFormat, output: Path | None) -> None:  # noqa: A002
+    from perfkit.report.document import Column, Document, Table
+
+    rows: list[dict[str, Any]] = [row for piece in pieces for row in piece.to_dict("records")]
+    units = {"shared_bytes_per_block": "bytes", "occupancy": "ratio", "target": "text"}
+    keys = list(rows[0])
+    table = Table(
+        columns=tuple(
+            Column(key, key.replace("_", " "), units.get(key, "count"))  # type: ignore[arg-type]
+            for key in keys
+        ),
+        rows=tuple(tuple(row[key] for key in keys) for row in rows),
+    )
+    emit(
+        "sweep",
+        document=lambda: Document(tables=(table,)),
+        content=lambda: {"results": rows},
+        format=options.Format(format.value),
+        output=output,
+    )

@@ -1,0 +1,89 @@
+"""What a renderer gets: tables of raw values, with the unit of each column, and notes.
+
+Views build documents from results; renderers know nothing but this. Numbers become text here and
+only here (``Column.text``); machine formats write the raw values under ``Column.key``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from perfkit.units import format_bytes, format_ratio
+
+Unit = Literal["text", "count", "bytes", "ratio", "names", "yes", "rate", "hertz"]
+
+#: what an absent value looks like
+ABSENT: Final = "-"
+
+
+def _format_rate(flop_per_s: float) -> str:
+    return f"{flop_per_s / 1e12:.4g} TFLOP/s"
+
+
+def _format_names(names: tuple[str, ...]) -> str:
+    return ", ".join(str(name).replace("_", " ") for name in names) or ABSENT
+
+
+_FORMAT: Final[dict[Unit, Callable[[Any], str]]] = {
+    "text": str,
+    "count": lambda value: f"{value:g}" if isinstance(value, float) else str(value),
+    "bytes": format_bytes,
+    "ratio": format_ratio,
+    "names": _format_names,
+    "yes": lambda value: "yes" if value else "no",
+    "rate": _format_rate,
+    "hertz": lambda value: f"{value / 1e6:g} MHz",
+}
+
+_LEFT: Final[frozenset[Unit]] = frozenset({"text", "names", "yes"})
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    key: str
+    title: str
+    unit: Unit = "text"
+
+    @property
+    def is_left(self) -> bool:
+        return self.unit in _LEFT
+
+    def text(self, value: Any) -> str:
+        return ABSENT if value is None else _FORMAT[self.unit](value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    title: str | None = None
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def texts(self) -> list[list[str]]:
+        return [
+            [column.text(value) for column, value in zip(self.columns, row, strict=True)]
+            for row in self.rows
+        ]
+
+    def without_empty_columns(self) -> Table:
+        """Drop columns in which every value is absent or empty."""
+        keep = [
+            i for i in range(len(self.columns)) if any(row[i] not in _EMPTY for row in self.rows)
+        ]
+        return Table(
+            title=self.title,
+            columns=tuple(self.columns[i] for i in keep),
+            rows=tuple(tuple(row[i] for i in keep) for row in self.rows),
+        )
+
+
+_EMPTY: Final = (None, "", ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...] = ()
+    #: the same results as one flat table, for CSV and the like; None: the first table is it
+    flat: Table | None = field(default=None)
