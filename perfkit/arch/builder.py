@@ -100,6 +100,10 @@ class Record:
         self.nodes[place.fact] = node
         self.spelled[place.path] = place.fact
 
+    def spelling(self, fact: str) -> str:
+        """A fact's path as the file spells it."""
+        return next((path for path, name in self.spelled.items() if name == fact), fact)
+
     def fact_named(self, node: yaml.Node, where: str) -> str:
         """The fact whose path in the file is written in ``node``."""
         path = self.source.string(node, where)

@@ -9,7 +9,7 @@ stands in for it.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 from perfkit.arch import load
 from perfkit.arch.peaks import Peak, peaks
@@ -39,7 +39,7 @@ __all__ = [
 ALL: Final = "all"
 _SEPARATORS: Final = re.compile(r"[\s_-]+")
 #: words that the driver and the box print and that never tell two products apart
-_BRAND: Final = re.compile(r"(?:nvidia)?(?:geforce(?=gt|rtx)|tesla(?=[a-z]\d))?")
+_BRAND: Final = re.compile(r"^(?:nvidia)?(?:geforce(?=gt|rtx)|tesla(?=[a-z]\d))?")
 
 
 def normalise(name: str) -> str:
@@ -49,7 +49,7 @@ def normalise(name: str) -> str:
     True
     """
     joined = _SEPARATORS.sub("", name.lower())
-    return joined[_match_end(joined) :] or joined
+    return _BRAND.sub("", joined) or joined
 
 
 def capability_keys() -> tuple[str, ...]:
@@ -106,11 +106,11 @@ def capability(text: str) -> Capability:
         raise UnknownTarget(
             f"{text!r} is a product, not a capability", hint=f"write {product.compute_capability}"
         )
-    _unknown(text, "a compute capability", capability_keys())
+    raise _unknown("compute capability", text, capability_keys())
 
 
 def gpu(text: str) -> Gpu:
-    """The product of that key, alias or name.
+    """The product of that key, alias or full name.
 
     Raises:
         UnknownTarget: the database does not hold it.
@@ -118,7 +118,7 @@ def gpu(text: str) -> Gpu:
     """
     found = _gpu(text)
     if found is None:
-        _unknown(text, "a product", {*gpu_keys(), *load.aliases()})
+        raise _unknown("product", text, {*gpu_keys(), *load.aliases()})
     return found
 
 
@@ -144,21 +144,20 @@ def targets(text: str) -> tuple[Target, ...]:
 
 
 def _targets(name: str) -> tuple[Target, ...]:
+    """What can be found without reading other files is tried first."""
     if normalise(name) == ALL:
         return tuple(map(_bare, all_capabilities()))
     cc = _capability(name)
     if cc is not None:
         return (_bare(cc),)
-    product = _gpu(name, search=False)
+    product = _gpu_by_key(name)
+    if product is None and (family := _family(name)):
+        return tuple(map(_bare, family))
+    product = product or _gpu_by_name(name)
     if product is None:
-        family = _family(name)
-        if family:
-            return tuple(map(_bare, family))
-        product = _gpu(name)
-    if product is None:
-        known = {*gpu_keys(), *load.aliases(), *capability_keys()}
-        known |= {cc.architecture.lower() for cc in all_capabilities()}
-        _unknown(name, "a GPU, a compute capability or an architecture", known)
+        architectures = {cc.architecture.lower() for cc in all_capabilities()}
+        known = {*gpu_keys(), *load.aliases(), *capability_keys(), *architectures}
+        raise _unknown("GPU", name, known)
     owner = capability(str(product.compute_capability))
     return (Target(label=product.key, capability=owner, gpu=product),)
 
@@ -171,11 +170,6 @@ def _text(text: str) -> str:
     if not isinstance(text, str):
         raise UsageError(f"{text!r} is not a name", hint='write capabilities as text: "9.0"')
     return text
-
-
-def _match_end(joined: str) -> int:
-    match = _BRAND.match(joined)
-    return match.end() if match else 0
 
 
 def _capability_files() -> dict[ComputeCapability, Path]:
@@ -194,27 +188,39 @@ def _capability(text: str) -> Capability | None:
     except UsageError:
         return None
     path = load.files(load.CAPABILITIES).get(cc.sm)
-    if path is None:
-        _unknown(text, "a compute capability of the database", capability_keys())
-    return load.capability_file(path)
+    return load.capability_file(path) if path else None
 
 
-def _gpu(text: str, *, search: bool = True) -> Gpu | None:
-    """By key, then by alias, both without reading a product; then by the names in the files."""
-    wanted = normalise(_text(text))
-    files = {normalise(key): path for key, path in load.files(load.GPUS).items()}
-    if wanted not in files:
-        for alias, key in load.aliases().items():
-            if normalise(alias) == wanted:
-                wanted = normalise(key)
-                break
-    if wanted in files:
-        return load.gpu_file(files[wanted])
-    if search:
-        for product in all_gpus():
-            if normalise(product.name) == wanted:
-                return product
-    return None
+def _gpu(text: str) -> Gpu | None:
+    return _gpu_by_key(text) or _gpu_by_name(text)
+
+
+def _gpu_by_key(text: str) -> Gpu | None:
+    """By key, then by alias. Reads the aliases and that product, or not even those."""
+    files = load.files(load.GPUS)
+    if _text(text) in files:
+        return load.gpu_file(files[text])
+    aliases = load.aliases()
+    key = aliases.get(text)
+    if key is None:
+        wanted = normalise(text)
+        names = {normalise(alias): key for alias, key in aliases.items()}
+        names.update((normalise(key), key) for key in files)
+        key = names.get(wanted)
+    if key is None:
+        return None
+    if key not in files:
+        raise UnknownTarget(
+            f"{text!r} stands for {key!r}, which the database does not hold",
+            hint=f"correct {load.ALIASES}, or add {load.GPUS}/{key}.yaml",
+        )
+    return load.gpu_file(files[key])
+
+
+def _gpu_by_name(text: str) -> Gpu | None:
+    """By the names in the files, so it reads them all."""
+    wanted = normalise(text)
+    return next((product for product in all_gpus() if normalise(product.name) == wanted), None)
 
 
 def _family(text: str) -> tuple[Capability, ...]:
@@ -227,10 +233,10 @@ def _family(text: str) -> tuple[Capability, ...]:
     )
 
 
-def _unknown(text: str, what: str, known: Iterable[str]) -> NoReturn:
+def _unknown(what: str, text: str, known: Iterable[str]) -> UnknownTarget:
     from perfkit.arch.nodes import nearest
 
-    by_norm = {normalise(name): name for name in sorted(known)}
-    near = [by_norm[name] for name in nearest(normalise(text), by_norm, 3)]
+    names = {normalise(name): name for name in sorted(known, reverse=True)}
+    near = [names[name] for name in nearest(normalise(text), names, 3)]
     hint = f"nearest: {', '.join(near)}" if near else "perfkit arch list and gpu list show them all"
-    raise UnknownTarget(f"{text!r} is not {what}", hint=hint)
+    return UnknownTarget(f"unknown {what} {text!r}", hint=hint)

@@ -70,9 +70,11 @@ def files(kind: str) -> dict[str, Path]:
     for directory in directories():
         folder = directory / kind
         if folder.is_dir():
-            for path in sorted(folder.iterdir()):
-                if path.suffix == ".yaml":
-                    found.setdefault(path.stem, path)
+            with os.scandir(folder) as entries:
+                names = sorted(entry.name for entry in entries)
+            for name in names:
+                if name.endswith(".yaml"):
+                    found.setdefault(name.removesuffix(".yaml"), folder / name)
     return found
 
 

@@ -47,8 +47,11 @@ class Source:
 
     def fail(self, node: yaml.Node | None, message: str, hint: str | None = None) -> NoReturn:
         """Raise an ``ArchDataError`` at the node's line."""
-        where = self._at(node.start_mark if node is not None else None)
-        raise ArchDataError(message, where=where, hint=hint)
+        raise ArchDataError(message, where=self.at(node), hint=hint)
+
+    def at(self, node: yaml.Node | None) -> str:
+        """``file:line`` of a node; line 1 without one."""
+        return self._at(node.start_mark if node is not None else None)
 
     def _at(self, mark: Mark | CMark | None) -> str:
         return f"{self.path}:{mark.line + 1 if mark else 1}"

@@ -81,7 +81,7 @@ def peaks(gpu: Gpu, capability: Capability) -> tuple[Peak, ...]:
     Order: simt before tensor, dense before sparse, then wide types before narrow ones.
     """
     computed = derived(gpu, capability)
-    printed = {_key(row): row for row in gpu.published}
+    printed = {published_key(row): row for row in gpu.published}
     found = []
     for key in sorted({*computed, *printed}, key=_order):
         row = printed.get(key)
@@ -111,7 +111,8 @@ def _simt_rates(capability: Capability) -> list[tuple[DType, DType, int]]:
     return [(dtype, accumulate, rate) for dtype, accumulate, rate in rows if rate]
 
 
-def _key(row: PublishedPeak) -> PeakKey:
+def published_key(row: PublishedPeak) -> PeakKey:
+    """Which peak a published row is a figure for."""
     return PeakKey(row.dtype, row.accumulate, row.sparsity, row.unit)
 
 

@@ -7,11 +7,12 @@ Beyond what ``builder`` checks of every field: ``null`` needs a reason under ``u
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Generic, NoReturn, TypeVar
 
 from perfkit.arch.builder import Place, Record, build, dtype
 from perfkit.arch.nodes import Source
-from perfkit.arch.rules import capability_breaches, gpu_breaches
+from perfkit.arch.rules import Breach, capability_breaches, gpu_breaches
 from perfkit.arch.types import (
     ABSENT,
     NO_TENSOR_CORES,
@@ -23,6 +24,7 @@ from perfkit.arch.types import (
     PublishedPeak,
     TensorRate,
 )
+from perfkit.errors import ArchDataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,18 +42,39 @@ _UNSOURCED: Final = frozenset({"name", "compute_capability", "architecture", "se
 T = TypeVar("T", Capability, Gpu)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed(Generic[T]):
+    """A file that could be read, and what in it does not fit together."""
+
+    record: Record
+    built: T
+    breaches: tuple[Breach, ...]
+
+    def where(self, fact: str) -> str:
+        """The ``file:line`` of a fact."""
+        return self.record.source.at(self.record.nodes.get(fact))
+
+    def source_line(self, index: int) -> str:
+        """The ``file:line`` of one entry of ``sources``."""
+        return self.record.source.at(self.record.nodes.get(f"sources[{index}]"))
+
+    def text(self, breach: Breach) -> str:
+        """A breach as it is printed, the fact as the file spells it."""
+        return f"{self.record.spelling(breach.fact)}: {breach.message}"
+
+    def fail(self, breach: Breach) -> NoReturn:
+        raise ArchDataError(
+            self.text(breach), where=self.where(breach.fact), hint=breach.hint or None
+        )
+
+
 def read_capability(path: Path) -> Capability:
     """Read one file of ``archdb/compute_capability``, named like ``sm_90.yaml``.
 
     Raises:
         ArchDataError: any breach of the schema; ``where`` is ``file:line``.
     """
-    record, built = _read(path, Capability)
-    if path.stem != built.compute_capability.sm:
-        message = f"{str(built.compute_capability)!r} belongs in {built.compute_capability.sm}.yaml"
-        record.source.fail(record.nodes["compute_capability"], message)
-    _check(record, capability_breaches(built))
-    return built
+    return _refuse(parse_capability(path))
 
 
 def read_gpu(path: Path) -> Gpu:
@@ -60,9 +83,25 @@ def read_gpu(path: Path) -> Gpu:
     Raises:
         ArchDataError: any breach of the schema; ``where`` is ``file:line``.
     """
+    return _refuse(parse_gpu(path))
+
+
+def parse_capability(path: Path) -> Parsed[Capability]:
+    """As ``read_capability``, but what does not fit together is returned rather than raised."""
+    record, built = _read(path, Capability)
+    breaches = [*_unexplained(record, built), *_unsourced(record, built)]
+    sm = built.compute_capability.sm
+    if path.stem != sm:
+        breaches.append(Breach("compute_capability", f"belongs in a file named {sm}.yaml"))
+    breaches += capability_breaches(built)
+    return Parsed(record=record, built=built, breaches=tuple(breaches))
+
+
+def parse_gpu(path: Path) -> Parsed[Gpu]:
+    """As ``read_gpu``, but what does not fit together is returned rather than raised."""
     record, built = _read(path, Gpu, key=path.stem)
-    _check(record, gpu_breaches(built))
-    return built
+    breaches = (*_unexplained(record, built), *_unsourced(record, built), *gpu_breaches(built))
+    return Parsed(record=record, built=built, breaches=breaches)
 
 
 def read_aliases(path: Path) -> dict[str, tuple[str, int]]:
@@ -102,41 +141,29 @@ def _read(path: Path, cls: type[T], **given: str) -> tuple[Record, T]:
         hint = f"this perfkit reads version {SCHEMA_VERSION}"
         source.fail(node, f"schema: version {version!r} is not supported", hint)
     record = Record(source, _SPECIAL)
-    built = build(record, cls, source.root, given=given, skip=frozenset({"schema"}))
-    _check_absences(record, built)
-    _check_evidence(record, built)
-    return record, built
+    return record, build(record, cls, source.root, given=given, skip=frozenset({"schema"}))
 
 
-def _check(record: Record, breaches: Iterable[tuple[str, str]]) -> None:
-    for fact, message in breaches:
-        record.source.fail(record.nodes[fact], message)
+def _refuse(parsed: Parsed[T]) -> T:
+    for breach in parsed.breaches:
+        parsed.fail(breach)
+    return parsed.built
 
 
-def _check_absences(record: Record, built: Capability | Gpu) -> None:
+def _unexplained(record: Record, built: Capability | Gpu) -> Iterable[Breach]:
     for fact in record.nulls:
         if fact not in built.unknown and fact not in ABSENT:
-            path = next(path for path, name in record.spelled.items() if name == fact)
-            record.source.fail(
-                record.nodes[fact],
-                f"{path}: null without a reason",
-                f"say why under unknown:, as {path}: the reason",
-            )
+            yield Breach(fact, "null without a reason", "say why in an entry of unknown:")
 
 
-def _check_evidence(record: Record, built: Capability | Gpu) -> None:
-    sourced = {fact for row in built.sources for fact in row.facts}
+def _unsourced(record: Record, built: Capability | Gpu) -> Iterable[Breach]:
+    sourced = {fact for row in built.sources for fact in row.facts} | _UNSOURCED
     for fact in record.facts:
         prefix = fact
-        while prefix not in sourced and prefix not in _UNSOURCED:
-            if not prefix:
-                path = next(path for path, name in record.spelled.items() if name == fact)
-                record.source.fail(
-                    record.nodes[fact],
-                    f"{path}: no source",
-                    "list it in the facts of an entry of sources:",
-                )
+        while prefix and prefix not in sourced:
             prefix = prefix.rpartition(".")[0]
+        if not prefix:
+            yield Breach(fact, "no source", "list it under facts: in an entry of sources:")
 
 
 # -- parts of a file that are no plain mapping of fields ------------------------------------------
@@ -200,6 +227,7 @@ def _evidence(record: Record, node: yaml.Node, place: Place) -> tuple[Evidence, 
     rows = []
     for row_place, part in _items(record, node, place):
         row = build(record, Evidence, part, row_place)
+        record.nodes[row_place.fact] = part
         if row.kind != "official" and row.note is None:
             record.source.fail(part, f"{row_place.path}: kind {row.kind!r} needs a note")
         rows.append(row)

@@ -189,6 +189,7 @@ class TensorCore:
 class ClusterLimits:
     max_portable: int
     max_nonportable: int | None
+    max_blocks_per_sm: int | None = None  #: of a launch in clusters; None: not known to differ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,7 +261,7 @@ class Gpu:
     segment: str  #: data-center | workstation | geforce | embedded
     rate_class: str  #: which tensor rates of the capability apply
     sm_count: int
-    gpc_sm_counts: tuple[int, ...] | None  #: SMs per GPC that can hold a cluster of any size
+    gpc_sm_counts: tuple[int, ...] | None  #: SMs that can share a cluster, group by group
     boost_clock_hz: int | None
     tensor_clock_hz: int | None  #: of tensor work other than f64; None: the boost clock
     memory: Memory

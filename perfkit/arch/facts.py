@@ -1,0 +1,42 @@
+"""A capability or product as a flat list of facts, for showing and comparing."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any, Final
+
+from perfkit.arch.types import Capability, Evidence, Gpu
+
+#: what is about the facts, not one of them
+_APPARATUS: Final = frozenset({"unknown", "sources", "conflicts"})
+
+
+def facts(record: Capability | Gpu) -> dict[str, Any]:
+    """Path -> value, in the order of the file; absent parts (no tensor cores) as one ``None``.
+
+    >>> import perfkit
+    >>> facts(perfkit.capability("9.0"))["limits.max_warps_per_sm"]
+    64
+    """
+    found: dict[str, Any] = {}
+    for field in fields(record):
+        if field.name not in _APPARATUS:
+            _add(found, field.name, getattr(record, field.name))
+    return found
+
+
+def _add(found: dict[str, Any], path: str, value: Any) -> None:
+    if is_dataclass(value):
+        for field in fields(value):
+            _add(found, f"{path}.{field.name}", getattr(value, field.name))
+    else:
+        found[path] = value
+
+
+def evidence(record: Capability | Gpu, path: str) -> tuple[Evidence, ...]:
+    """Every source that is listed for a fact."""
+    return tuple(
+        source
+        for source in record.sources
+        if any(path == listed or path.startswith(f"{listed}.") for listed in source.facts)
+    )
