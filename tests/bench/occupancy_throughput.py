@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CAPABILITY = "9.0"
 REGISTERS, STEP = 256, 128
 ROWS = 10_000_000
-REPEATS = 5
+REPEATS, HEADER_REPEATS = 9, 3
 
 SWEEP = """
 import resource
@@ -49,13 +49,17 @@ def seconds(action: Callable[[], object]) -> float:
 
 
 def race(name: str, goal: float, count: int, ours: Callable, theirs: Callable) -> bool:
-    """Alternate the two so that both see the same weather; compare the medians."""
-    ours(), theirs()
-    pairs = [(seconds(ours), seconds(theirs)) for _ in range(REPEATS)]
-    mine, header = (count / statistics.median(column) / 1e6 for column in zip(*pairs, strict=True))
+    """Medians of both, and perfkit's first call, which also pays for memory never touched before.
+
+    The header's loop writes nothing, so it pays no such price; in a virtual machine that hands
+    idle memory back to its host the price is many times that of the computation.
+    """
+    header = count / statistics.median(seconds(theirs) for _ in range(HEADER_REPEATS)) / 1e6
+    first, *later = (count / seconds(ours) / 1e6 for _ in range(1 + REPEATS))
+    mine = statistics.median(later)
     print(
-        f"{name:<14} {count:13,} configurations: perfkit {mine:8.1f} M/s, header {header:6.1f} M/s,"
-        f" ratio {mine / header:6.2f} (goal {goal:g})"
+        f"{name:<14} {count:13,} configurations: perfkit {mine:7.1f} M/s (first call {first:.1f}),"
+        f" header {header:5.1f} M/s, ratio {mine / header:6.2f} (goal {goal:g})"
     )
     return mine / header >= goal
 
@@ -110,7 +114,7 @@ def main() -> int:
     os.sched_setaffinity(0, {core})
     capability = catalog.capability(CAPABILITY)
     oracle = Header(Device.of(capability))
-    print(f"capability {CAPABILITY}, core {core}, medians of {REPEATS}")
+    print(f"capability {CAPABILITY}, core {core}, medians of {REPEATS} and {HEADER_REPEATS}")
     reached = [mesh(oracle, capability), random_rows(oracle, capability), peak_memory()]
     return 0 if all(reached) else 1
 
