@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from perfkit.analysis.configured import configured_shared_bytes
+from perfkit.analysis.steps import Launch
 from perfkit.arch.types import Capability, Target
 from perfkit.models.carveout import NO_PREFERENCE, carveout_bytes
-from perfkit.models.occupancy import occupancy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +56,9 @@ def _setting(
     capacity: int = carveout_bytes(capability.shared_memory, percent)
     configured = driver = hardware = None
     if threads is not None:
-        launch = {"threads": threads, "regs": regs, "smem": smem}
-        driver = occupancy(capability, **launch, carveout=first).blocks_per_sm
-        hardware = occupancy(capability, **launch, carveout=first, rule="hardware").blocks_per_sm
+        launch = Launch(threads=threads, regs=regs, smem=smem, carveout=first)
+        driver = launch.on(capability).blocks_per_sm
+        hardware = replace(launch, rule="hardware").on(capability).blocks_per_sm
         configured = configured_shared_bytes(capability, threads, regs, smem, percent)
     return Setting(
         target=target,

@@ -103,7 +103,7 @@ def _piece(
     code = np.full(blocks.size, labels.index(target.label), np.int16)
     return pd.DataFrame(
         {
-            "target": pd.Categorical.from_codes(code, categories=labels),
+            "target": pd.Categorical.from_codes(code, categories=pd.Index(labels)),
             "block_threads": columns[0],
             "registers_per_thread": columns[1],
             "shared_bytes_per_block": columns[2],

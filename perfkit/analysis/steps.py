@@ -38,10 +38,10 @@ class Launch:
     threads: int
     regs: int
     smem: int
-    carveout: int | None
-    barriers: int
-    rule: Rule
-    max_threads: int | None
+    carveout: int | None = None
+    barriers: int = 1
+    rule: Rule = "driver"
+    max_threads: int | None = None
 
     def on(self, capability: Capability) -> Occupancy:
         return occupancy(

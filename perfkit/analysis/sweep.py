@@ -16,6 +16,8 @@ from perfkit.models.launch import MAX_BARRIERS_PER_BLOCK
 from perfkit.models.occupancy import Rule, barrier_limit, register_limit, warp_limit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
@@ -139,7 +141,8 @@ def _warp_register_lookup(
     def index(t: NDArray[Any], r: NDArray[Any]) -> NDArray[Any]:
         row = np.minimum(t, most + 1)
         row = (row + (warp - 1)) // warp * width
-        return row + np.minimum(r, width - 1)
+        found: NDArray[Any] = row + np.minimum(r, width - 1)
+        return found
 
     return _lookup(flat, index, threads, regs)
 
@@ -163,13 +166,18 @@ def _shared_lookup(
     flat, width = table.reshape(-1), table.shape[1]
 
     def index(s: NDArray[Any], p: NDArray[Any]) -> NDArray[Any]:
-        column = (np.minimum(s, top + unit) + (unit - 1)) // unit
+        column: NDArray[Any] = (np.minimum(s, top + unit) + (unit - 1)) // unit
         return column if p.ndim == 0 else (p - lowest) * width + column
 
     return _lookup(flat, index, smem, percent)
 
 
-def _lookup(flat: NDArray[np.int8], index: Any, x: NDArray[Any], y: NDArray[Any]) -> Any:
+def _lookup(
+    flat: NDArray[np.int8],
+    index: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]],
+    x: NDArray[Any],
+    y: NDArray[Any],
+) -> NDArray[np.int8]:
     """``flat[index(x, y)]``; arrays of one shape in chunks, so that no index array is large."""
     import numpy as np
 

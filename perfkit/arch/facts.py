@@ -14,6 +14,8 @@ _APPARATUS: Final = frozenset({"unknown", "sources", "conflicts"})
 def facts(record: Capability | Gpu) -> dict[str, Any]:
     """Path -> value, in the order of the file; absent parts (no tensor cores) as one ``None``.
 
+    Tensor rates are one fact each: ``tensor_core.rates.full.f16/f32``.
+
     >>> import perfkit
     >>> facts(perfkit.capability("9.0"))["limits.max_warps_per_sm"]
     64
@@ -26,7 +28,11 @@ def facts(record: Capability | Gpu) -> dict[str, Any]:
 
 
 def _add(found: dict[str, Any], path: str, value: Any) -> None:
-    if is_dataclass(value):
+    if path.endswith(".rates"):
+        for rate in value:
+            operands = f"{rate.rate_class}.{rate.dtype}/{rate.accumulate}"
+            found[f"{path}.{operands}"] = rate.fma_per_clock_per_sm
+    elif is_dataclass(value):
         for field in fields(value):
             _add(found, f"{path}.{field.name}", getattr(value, field.name))
     else:

@@ -39,9 +39,9 @@ def capability_breaches(cc: Capability) -> Breaches:
 
 
 def gpu_breaches(gpu: Gpu) -> Breaches:
-    if gpu.gpc_sm_counts is not None and sum(gpu.gpc_sm_counts) > gpu.sm_count:
-        total = sum(gpu.gpc_sm_counts)
-        yield Breach("gpc_sm_counts", f"hold {total} SMs, more than sm_count {gpu.sm_count}")
+    if gpu.cluster_sm_groups is not None and sum(gpu.cluster_sm_groups) > gpu.sm_count:
+        total = sum(gpu.cluster_sm_groups)
+        yield Breach("cluster_sm_groups", f"hold {total} SMs, more than sm_count {gpu.sm_count}")
     if gpu.tensor_clock_hz and gpu.boost_clock_hz and gpu.tensor_clock_hz > gpu.boost_clock_hz:
         yield Breach("tensor_clock_hz", "is above the boost clock")
     if gpu.boost_clock_hz is not None and not 10**8 <= gpu.boost_clock_hz <= 10**10:

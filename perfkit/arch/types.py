@@ -261,12 +261,14 @@ class Gpu:
     segment: str  #: data-center | workstation | geforce | embedded
     rate_class: str  #: which tensor rates of the capability apply
     sm_count: int
-    gpc_sm_counts: tuple[int, ...] | None  #: SMs that can share a cluster, group by group
     boost_clock_hz: int | None
     tensor_clock_hz: int | None  #: of tensor work other than f64; None: the boost clock
     memory: Memory
     tdp_w: int | None
     published: tuple[PublishedPeak, ...]
+    #: SMs that can share a cluster, group by group; None: not measured. No vendor publishes it,
+    #: and it differs from card to card.
+    cluster_sm_groups: tuple[int, ...] | None = None
     unknown: dict[str, str]
     sources: tuple[Evidence, ...]
     conflicts: tuple[Conflict, ...]

@@ -39,7 +39,6 @@ class LaunchOptions:
             smem=self._smem(kernel),
             carveout=options.carveout_percent(capability, self.carveout),
             barriers=self._barriers(kernel),
-            rule="driver",
             max_threads=kernel.max_threads if kernel is not None else None,
         )
 

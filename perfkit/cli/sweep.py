@@ -164,16 +164,17 @@ def _write_parquet(pieces: Iterator[pd.DataFrame], output: Path | None) -> None:
 
 
 def _emit(pieces: Iterator[pd.DataFrame], format: SweepFormat, output: Path | None) -> None:  # noqa: A002
-    from perfkit.report.document import Column, Document, Table
+    from perfkit.report.document import Column, Document, Table, Unit
 
-    rows: list[dict[str, Any]] = [row for piece in pieces for row in piece.to_dict("records")]
-    units = {"shared_bytes_per_block": "bytes", "occupancy": "ratio", "target": "text"}
+    rows: list[dict[Any, Any]] = [row for piece in pieces for row in piece.to_dict("records")]
+    units: dict[str, Unit] = {
+        "shared_bytes_per_block": "bytes",
+        "occupancy": "ratio",
+        "target": "text",
+    }
     keys = list(rows[0])
     table = Table(
-        columns=tuple(
-            Column(key, key.replace("_", " "), units.get(key, "count"))  # type: ignore[arg-type]
-            for key in keys
-        ),
+        columns=tuple(Column(key, key.replace("_", " "), units.get(key, "count")) for key in keys),
         rows=tuple(tuple(row[key] for key in keys) for row in rows),
     )
     emit(

@@ -1,9 +1,10 @@
 """How many thread block clusters are resident on a whole GPU.
 
-A cluster lives inside one GPC, so a GPC with ``s`` SMs that each hold ``b`` blocks holds
-``s * b // size`` clusters. SMs outside such groups hold clusters of one or two blocks only. Which
-SMs a chip has in which GPC is fused at the factory: with a product's measured groups the count is
-that of the measured card, otherwise ``sm_count * b // size`` is an upper bound and says so.
+A cluster lives in one group of SMs, a GPC or a part of one, each of its blocks on another SM. A
+group of ``s`` SMs that each hold ``b`` blocks holds ``s * b // size`` clusters if ``s >= size``,
+else none. Which SMs a chip has in which group is fused at the factory: with a product's measured
+groups the count is that of the measured card, otherwise ``sm_count * b // size`` is an upper bound
+and says so. In a cluster launch an SM holds fewer blocks than usual, at most 8 on 9.0.
 
 Source: 240 answers of ``cuOccupancyMaxActiveClusters`` on one H200. Valid from 9.0 on.
 """
@@ -11,14 +12,8 @@ Source: 240 answers of ``cuOccupancyMaxActiveClusters`` on one H200. Valid from 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
-
 from perfkit.arch.types import Capability, ClusterLimits, Gpu
 from perfkit.errors import InvalidLaunch
-
-#: Largest cluster that SMs outside the GPC groups were seen to hold.
-_PAIR: Final = 2
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterOccupancy:
@@ -49,19 +44,24 @@ def check_cluster(capability: Capability, size: int) -> ClusterLimits:
 def active_clusters(
     capability: Capability, gpu: Gpu, *, size: int, blocks_per_sm: int
 ) -> ClusterOccupancy:
-    """Clusters of ``size`` blocks resident on ``gpu`` when an SM holds ``blocks_per_sm`` blocks.
+    """Clusters of ``size`` blocks resident on ``gpu``.
+
+    Args:
+        capability: the SM.
+        gpu: the product.
+        size: blocks per cluster.
+        blocks_per_sm: what an SM holds of a launch without clusters, by ``models.occupancy``.
 
     Raises:
         InvalidLaunch: no clusters on this capability, or a size it does not take.
     """
     limits = check_cluster(capability, size)
-    groups = gpu.gpc_sm_counts
-    if groups is None:
-        count = gpu.sm_count * blocks_per_sm // size
-    else:
-        count = sum(sms * blocks_per_sm // size for sms in groups)
-        if size <= _PAIR:
-            count += (gpu.sm_count - sum(groups)) * blocks_per_sm // size
+    if limits.max_blocks_per_sm is not None:
+        blocks_per_sm = min(blocks_per_sm, limits.max_blocks_per_sm)
+    groups = gpu.cluster_sm_groups
+    count = sum(
+        sms * blocks_per_sm // size for sms in groups or (gpu.sm_count,) if sms >= size
+    )
     return ClusterOccupancy(
         size=size,
         portable=size <= limits.max_portable,

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from perfkit.units import format_bytes, format_ratio
 
-Unit = Literal["text", "count", "bytes", "ratio", "names", "yes", "rate", "hertz"]
+Unit = Literal["text", "count", "bytes", "ratio", "names", "yes", "rate", "hertz", "bandwidth"]
 
 #: what an absent value looks like
 ABSENT: Final = "-"
@@ -34,6 +34,7 @@ _FORMAT: Final[dict[Unit, Callable[[Any], str]]] = {
     "names": _format_names,
     "yes": lambda value: "yes" if value else "no",
     "rate": _format_rate,
+    "bandwidth": lambda value: f"{value / 1e9:g} GB/s",
     "hertz": lambda value: f"{value / 1e6:g} MHz",
 }
 

@@ -95,7 +95,7 @@ SPOTS = [
     ("h100-sxm5", "tensor_clock_hz", 1_830_000_000),
     ("tesla-p100-pcie", "boost_clock_hz", 1_303_000_000),  # 18.7 TFLOPS; TechPowerUp: 1329
     ("l40s", "tdp_w", 350),  # TechPowerUp: 300
-    ("h200-sxm", "gpc_sm_counts", (18, 18, 16, 16, 16, 16, 16, 8)),
+    ("h200-sxm", "cluster_sm_groups", (18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2)),
 ]
 MEMORY = [
     ("a100-pcie-40gb", "HBM2", 40, 1555),  # A100 data sheet

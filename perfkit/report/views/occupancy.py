@@ -100,7 +100,7 @@ def _cliffs(found: Sequence[Estimate]) -> Table:
     titles = [Column(f"{quantity}_{kind}", title) for quantity, kind, title in _STEP_COLUMNS]
     rows = []
     for e in found:
-        by_kind = {(step.quantity, step.kind): step for step in e.steps}
+        by_kind: dict[tuple[str, str], Step] = {(s.quantity, s.kind): s for s in e.steps}
         steps = [by_kind.get((quantity, kind)) for quantity, kind, _ in _STEP_COLUMNS]
         identity = [get(e) for _, get in _IDENTITY]
         rows.append((*identity, *(_step_text(s) if s else ABSENT for s in steps)))

@@ -1,0 +1,94 @@
+"""``perfkit gpu``: the products of the database."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from perfkit.arch import catalog
+from perfkit.cli import options
+from perfkit.cli.emit import emit
+from perfkit.errors import UsageError
+
+app = typer.Typer(
+    rich_markup_mode=None, no_args_is_help=True, help="Products: SMs, clocks, memory and peaks."
+)
+
+
+def _complete(incomplete: str) -> list[str]:
+    numbers = set(catalog.capability_keys())
+    return [name for name in catalog.names() if name.startswith(incomplete) and name not in numbers]
+
+
+@app.command("list", epilog="Examples: perfkit gpu list; perfkit gpu list --match 40 -f csv")
+def list_(
+    match: Annotated[
+        str | None, typer.Option("--match", help="Only names or capabilities containing this.")
+    ] = None,
+    format: options.FormatOption = options.Format.TABLE,  # noqa: A002
+    output: options.OutputOption = None,
+) -> None:
+    """List the products of the database."""
+    from perfkit.report.views import gpu as view
+
+    wanted = (match or "").lower()
+    found = [
+        gpu
+        for gpu in catalog.all_gpus()
+        if wanted in f"{gpu.key} {gpu.name.lower()} {gpu.compute_capability} {gpu.segment}"
+    ]
+    if not found:
+        raise UsageError(f"no product matches {match!r}", hint="perfkit gpu list shows them all")
+    emit(
+        "gpu-list",
+        document=lambda: view.listing(found),
+        content=lambda: view.listing_content(found),
+        format=format,
+        output=output,
+    )
+
+
+@app.command(epilog="Examples: perfkit gpu show h100; perfkit gpu show rtx-4090 --sources")
+def show(
+    gpu: Annotated[str, typer.Argument(autocompletion=_complete, help="h100, rtx-4090, …")],
+    sources: Annotated[
+        bool, typer.Option("--sources", help="Show where each fact comes from.")
+    ] = False,
+    format: options.FormatOption = options.Format.TABLE,  # noqa: A002
+    output: options.OutputOption = None,
+) -> None:
+    """Show everything the database knows of one product, with its peak rates."""
+    from perfkit.report.views import gpu as view
+
+    found = catalog.gpu(gpu)
+    capability = catalog.capability(str(found.compute_capability))
+    emit(
+        "gpu",
+        document=lambda: view.document(found, capability, with_sources=sources),
+        content=lambda: view.content(found, capability),
+        format=format,
+        output=output,
+    )
+
+
+@app.command(epilog="Example: perfkit gpu compare a100 h100 rtx-4090")
+def compare(
+    gpus: Annotated[list[str], typer.Argument(autocompletion=_complete, help="Two or more.")],
+    format: options.FormatOption = options.Format.TABLE,  # noqa: A002
+    output: options.OutputOption = None,
+) -> None:
+    """Show products side by side: SMs, clocks, memory and dense peaks."""
+    from perfkit.report.views import gpu as view
+
+    found = [catalog.gpu(name.strip()) for text in gpus for name in text.split(",")]
+    if len(found) < 2:
+        raise UsageError("nothing to compare with", hint="perfkit gpu compare a100 h100")
+    pairs = [(one, catalog.capability(str(one.compute_capability))) for one in found]
+    emit(
+        "gpu-compare",
+        document=lambda: view.comparison(pairs),
+        content=lambda: {"gpus": [view.content(one, cc) for one, cc in pairs]},
+        format=format,
+        output=output,
+    )
