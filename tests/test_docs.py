@@ -1,0 +1,197 @@
+"""What the documentation shows is what happens.
+
+A fenced block marked ``console`` in README.md or docs/ holds commands after ``$ `` and, under each,
+its output. Lines that start with ``$ perfkit``, ``$ python`` or ``$ echo`` run in a shell, in
+order, and must print what the file shows; ``...`` stands for anything. A command may fail only if
+``$ echo $?`` follows. Other commands (``$ pip``, ``$ make``) are for people.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import typer
+
+from perfkit.cli.app import app
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+RUNS = re.compile(r"(perfkit|python|echo)\b")
+FENCE = re.compile(r"^( *)```console\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    line: int
+    text: str
+    expected: str
+
+
+def commands(page: str) -> list[Command]:
+    """The commands of all console blocks of a page, with the output shown under each."""
+    found: list[Command] = []
+    for block in FENCE.finditer(page):
+        line = page.count("\n", 0, block.start(2)) + 1
+        body = textwrap.dedent(block[2])
+        for step in re.finditer(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", body, re.MULTILINE):
+            at = line + body.count("\n", 0, step.start())
+            found.append(Command(line=at, text=step[1], expected=step[2]))
+    return found
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Runs a command line as a reader would: in the checkout, with perfkit and python on PATH."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, call in (("perfkit", '-m perfkit "$@"'), ("python", '"$@"')):
+        program = programs / name
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {call}\n')
+        program.chmod(0o755)
+    # links instead of the checkout itself: what a command writes must not stay there
+    place = tmp_path / "checkout"
+    place.mkdir()
+    for entry in ROOT.iterdir():
+        if not entry.name.startswith("."):
+            (place / entry.name).symlink_to(entry)
+    variables = {
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "PYTHONUTF8": "1",
+        "NO_COLOR": "1",
+        "COLUMNS": "100",
+    }
+    hidden = [name for name in os.environ if name.startswith("PERFKIT_")]
+
+    def run(command: str, status: int = 0) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            ["bash", "-c", f"(exit {status}); {command}"],
+            cwd=place,
+            env={k: v for k, v in os.environ.items() if k not in hidden} | variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    return run
+
+
+def check(page: str, shell) -> int:
+    """Run a page's commands; the number that ran. Fails with the line and both outputs."""
+    steps = [step for step in commands(page) if RUNS.match(step.text)]
+    status = 0
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        done = shell(step.text, status)
+        status = done.returncode
+        excused = following is not None and following.text.startswith("echo $?")
+        assert status == 0 or excused, (
+            f"line {step.line}: {step.text}: exit {status}\n{done.stdout}"
+        )
+        checker = doctest.OutputChecker()
+        if not checker.check_output(step.expected, done.stdout, FLAGS):
+            example = doctest.Example(step.text, step.expected)
+            shown = checker.output_difference(example, done.stdout, doctest.REPORT_NDIFF)
+            pytest.fail(f"line {step.line}: {step.text}\n{shown}", pytrace=False)
+    return len(steps)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_console_blocks_show_what_happens(page, shell):
+    check(page.read_text("utf-8"), shell)
+
+
+def test_the_readme_has_console_blocks():
+    found = [step.text for step in commands((ROOT / "README.md").read_text("utf-8"))]
+    assert any(text.startswith("perfkit occupancy") for text in found)
+
+
+PAGE = """
+Text
+```console
+$ pip install nothing-at-all
+$ python -c 'print("one", 2)'
+one ...
+$ python -c 'raise SystemExit(3)'
+$ echo $?
+3
+```
+"""
+
+
+def test_a_page_runs(shell):
+    assert [step.line for step in commands(PAGE)] == [4, 5, 7, 8]
+    assert check(PAGE, shell) == 3
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"), [("one ...", "two"), ("$ echo $?\n3\n", ""), ("\n3\n", "\n4\n")]
+)
+def test_a_page_that_lies_is_found(right, wrong, shell):
+    assert right in PAGE
+    with pytest.raises((AssertionError, pytest.fail.Exception), match="line"):
+        check(PAGE.replace(right, wrong), shell)
+
+
+# --- examples -----------------------------------------------------------------------------------
+
+
+def test_there_are_examples():
+    assert EXAMPLES
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_examples_run(example, shell):
+    done = shell(f"python examples/{example.name}")
+    assert done.returncode == 0, done.stdout
+
+
+# --- help ---------------------------------------------------------------------------------------
+
+
+def leaves(command, name="perfkit", context=None) -> dict:
+    """Every command that does something, by what one types."""
+    context = context or typer.Context(command)
+    if not hasattr(command, "list_commands"):
+        return {name: command}
+    found: dict = {}
+    for child in command.list_commands(context):
+        found |= leaves(command.get_command(context, child), f"{name} {child}")
+    return found
+
+
+LEAVES = leaves(typer.main.get_command(app))
+
+
+def test_the_walk_finds_the_commands():
+    assert {"perfkit occupancy", "perfkit arch list", "perfkit gpu show"} <= set(LEAVES)
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_help_says_what_and_shows_an_example(name):
+    command = LEAVES[name]
+    assert (command.help or "").strip(), f"{name} has no help"
+    shown = f"{command.help} {command.epilog or ''}"
+    assert re.search(rf"Examples?:\s.*\b{name}\b", shown, re.DOTALL), f"{name} shows no example"
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_every_option_has_help(name):
+    silent = [
+        option.name
+        for option in LEAVES[name].params
+        if getattr(option, "help", None) in (None, "") and option.param_type_name == "option"
+    ]
+    assert silent == []
