@@ -10,6 +10,7 @@ import ast
 import sys
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -48,6 +49,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 #: Imported where they are used, never when a module loads: start-up time is a feature.
 DEFERRED = {"cuda", "numpy", "pandas", "scipy", "pyarrow", "matplotlib", "elftools", "rich"}
 
+#: what signatures anywhere may speak of, as long as nothing is loaded for it
+ARRAYS = {"numpy", "pandas"}
+
 MAX_FILE_LINES = 300
 MAX_FUNCTION_LINES = 40  #: signature and docstring not counted
 
@@ -62,19 +66,28 @@ def unit_of(path: str) -> str:
     return path.partition("/")[0].removesuffix(".py")
 
 
-def imports(tree: ast.AST, *, deferred: bool = False) -> list[tuple[str, int, bool]]:
-    """``(module, line, deferred)`` of every import; deferred: in a function or for types only."""
+class Import(NamedTuple):
+    module: str
+    line: int
+    when: str  #: load: with the module; use: in a function; types: never, only checked
+
+
+def imports(tree: ast.AST, when: str = "load") -> list[Import]:
+    """Every import of a module, wherever it stands."""
     found = []
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
-            found += [(alias.name, node.lineno, deferred) for alias in node.names]
+            found += [Import(alias.name, node.lineno, when) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-            found += [(name, node.lineno, deferred) for name in names]
-        inner = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        types_only = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        found += imports(node, deferred=deferred or inner or types_only)
+            found += [Import(name, node.lineno, when) for name in names]
+        inner = when
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            inner = "use"
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            inner = "types"
+        found += imports(node, inner)
     return found
 
 
@@ -96,13 +109,15 @@ def rank_complaints(path: str, source: str) -> list[str]:
 
 def third_party_complaints(path: str, source: str) -> list[str]:
     complaints = []
-    for module, line, deferred in imports(ast.parse(source)):
+    for module, line, when in imports(ast.parse(source)):
         name = module.partition(".")[0]
         if name == "perfkit" or name in sys.stdlib_module_names:
             continue
+        if when == "types" and name in ARRAYS:
+            continue
         if not path.startswith(ALLOWED.get(name, ())):
             complaints.append(f"{path}:{line}: {name} may not be imported here")
-        elif name in DEFERRED and not deferred:
+        elif when == "load" and name in DEFERRED:
             complaints.append(f"{path}:{line}: import {name} inside the function that uses it")
     return complaints
 
@@ -121,14 +136,19 @@ def size_complaints(path: str, source: str) -> list[str]:
     return complaints
 
 
+#: the last resort, which says that perfkit has a bug
+CATCHES_ALL = {"cli/app.py": 1}
+
+
 def handler_complaints(path: str, source: str) -> list[str]:
     """``except Exception`` turns a bug into an answer."""
-    return [
+    found = [
         f"{path}:{node.lineno}: name the exceptions"
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or {"Exception", "BaseException"} & set(_names(node.type)))
     ]
+    return found[CATCHES_ALL.get(path, 0) :]
 
 
 def _names(node: ast.expr) -> list[str]:
@@ -146,7 +166,8 @@ def test_the_walk_finds_the_package():
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_the_package_keeps_the_rules(rule):
-    assert [complaint for path, text in sources().items() for complaint in rule(path, text)] == []
+    complaints = [complaint for path, text in sources().items() for complaint in rule(path, text)]
+    assert not complaints, "\n".join(complaints)
 
 
 LONG = "def f():\n" + "    pass\n" * (MAX_FUNCTION_LINES + 1)
@@ -169,6 +190,7 @@ LONG = "def f():\n" + "    pass\n" * (MAX_FUNCTION_LINES + 1)
         (third_party_complaints, "cli/a.py", "from rich.table import Table", "may not"),
         (third_party_complaints, "device/a.py", "from cuda.core import Device", "inside"),
         (third_party_complaints, "cli/a.py", "import leftpad", "may not"),
+        (third_party_complaints, "cli/a.py", "if TYPE_CHECKING:\n    import cuda", "may not"),
         (size_complaints, "models/a.py", "\n" * (MAX_FILE_LINES + 1), "limit"),
         (size_complaints, "models/a.py", LONG, "f has 41 lines"),
         (handler_complaints, "models/a.py", "try:\n  pass\nexcept Exception:\n  pass", ":3"),
@@ -197,6 +219,7 @@ def test_a_planted_violation_is_found(rule, path, source, complaint):
             "analysis/a.py",
             "if TYPE_CHECKING:\n    import numpy as np\nimport json",
         ),
+        (third_party_complaints, "report/a.py", "if TYPE_CHECKING:\n    import pandas as pd"),
         (size_complaints, "models/a.py", 'def f():\n    """' + "\n" * 99 + '"""\n    pass'),
         (handler_complaints, "models/a.py", "try: pass\nexcept (ValueError, KeyError): pass"),
     ],

@@ -47,7 +47,7 @@ def run(statement: str) -> tuple[int, str, set[str]]:
     ("arguments", "shows"),
     [
         (["--help"], "occupancy"),
-        (["occupancy", "-g", "h100", "-t", "256", "-r", "40"], "H100"),
+        (["occupancy", "-g", "h100", "-t", "256", "-r", "40"], "registers"),
         (["gpu", "show", "h100", "-f", "json"], '"sm_count"'),
         (["arch", "list"], "9.0"),
     ],
