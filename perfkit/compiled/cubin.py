@@ -1,0 +1,158 @@
+"""A cubin's kernels and what each needs. No NVIDIA tool and no device is asked.
+
+Shared memory is what the user declared: from 9.0 on a linked cubin adds the system's 1 KiB to
+``.nv.shared.<kernel>`` (facts: RULES section 4; the driver's attribute leaves it out, measured on
+an H200). Local memory is what the driver reports as a function's local size.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from perfkit.compiled.call_graph import CallGraph
+from perfkit.compiled.demangle import demangle
+from perfkit.compiled.elf import read_elf
+from perfkit.compiled.kinds import HEAD_BYTES, describe, is_cubin
+from perfkit.compiled.nv_info import read_function_table, read_kernel_attributes
+from perfkit.errors import CubinError, InputError
+from perfkit.kernel import KernelResources
+
+if TYPE_CHECKING:
+    from perfkit.compiled.elf import CudaElf, Symbol
+    from perfkit.compiled.nv_info import FunctionTable, KernelAttributes
+
+#: What the system keeps of every block's shared memory from 8.0 on; in the file from 9.0 on.
+_RESERVED_SHARED: Final = 1024
+
+_NONE_DECLARED: Final = "the kernel declares none"
+_UNLINKED: Final = "the kernel calls functions that are not linked yet"
+_NOT_IN_CUBIN: Final = {
+    "spill_store_bytes": "a cubin does not record spills; give the source or the ptxas -v log",
+    "spill_load_bytes": "a cubin does not record spills; give the source or the ptxas -v log",
+    "min_blocks": "a cubin does not record the blocks per SM that __launch_bounds__ asks for",
+}
+
+
+def read_cubin_file(path: str | Path) -> tuple[KernelResources, ...]:
+    """Every kernel of a cubin file, in file order.
+
+    Raises:
+        CubinError: not a cubin, or a broken one.
+        InputError: the file cannot be read.
+    """
+    origin = str(path).encode("utf-8", "replace").decode("utf-8")
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(HEAD_BYTES)
+            # a file of another kind may be huge: its first bytes are enough to refuse it
+            if not is_cubin(head):
+                raise CubinError(f"this is {describe(head)}, not a cubin", where=origin)
+            data = head + file.read()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"cannot be read: {reason}", where=origin) from error
+    return read_cubin(data, origin=origin)
+
+
+def read_cubin(data: bytes, *, origin: str) -> tuple[KernelResources, ...]:
+    """Every kernel of a cubin, in file order. ``origin`` names the file in errors and results.
+
+    Raises:
+        CubinError: not a cubin, or a broken one; ``where`` is ``origin@offset``.
+    """
+    elf = read_elf(data, origin=origin)
+    functions, graph = read_function_table(elf), CallGraph(elf)
+    symbols = [symbol for symbol in elf.functions if symbol.is_kernel]
+    if not symbols:
+        raise CubinError("this cubin holds no kernel", where=origin)
+    names = [demangle(symbol.name) for symbol in symbols]
+    # overloads differ only in what the short name leaves out
+    shared = Counter(name.name for name in names)
+    shown = [name.signature if shared[name.name] > 1 else name.name for name in names]
+    return tuple(
+        _resources(elf, symbol, name, functions, graph)
+        for symbol, name in zip(symbols, shown, strict=True)
+    )
+
+
+def _resources(
+    elf: CudaElf, symbol: Symbol, name: str, functions: FunctionTable, graph: CallGraph
+) -> KernelResources:
+    code = symbol.section
+    attributes = read_kernel_attributes(elf, elf.of_code(".nv.info.", code))
+    constant = elf.of_code(".nv.constant0.", code)
+    unknown = dict(_NOT_IN_CUBIN)
+    unlinked = elf.relocatable and graph.calls_out(symbol)
+    registers = None if unlinked else _registers(elf, symbol, functions)
+    if registers is None:
+        unknown["registers_per_thread"] = _UNLINKED if unlinked else "the file does not say"
+    stack = _stack(symbol, functions, attributes, graph, unknown, unlinked=unlinked)
+    local = elf.of_code(".nv.local.", code)
+    for key in ("max_threads", "required_block", "required_cluster"):
+        if getattr(attributes, key) is None:
+            unknown[key] = _NONE_DECLARED
+    return KernelResources(
+        name=symbol.name,
+        demangled=name,
+        arch=f"sm_{elf.sm}{elf.suffix}",
+        registers_per_thread=registers,
+        static_shared_bytes=_static_shared(elf, code),
+        stack_bytes=stack,
+        spill_store_bytes=None,
+        spill_load_bytes=None,
+        local_bytes=None if stack is None else stack + (local.size if local else 0),
+        constant_bytes=constant.size if constant else 0,
+        parameter_bytes=attributes.parameter_bytes,
+        barriers=_barriers(elf, code, attributes),
+        max_threads=attributes.max_threads,
+        min_blocks=None,
+        required_block=attributes.required_block,
+        required_cluster=attributes.required_cluster,
+        origin=elf.origin,
+        unknown=unknown,
+    )
+
+
+def _registers(elf: CudaElf, symbol: Symbol, functions: FunctionTable) -> int | None:
+    """From .nv.info; older files only have the top byte of the code section's ``sh_info``."""
+    if symbol.number in functions.registers:
+        return functions.registers[symbol.number]
+    section = elf.sections.get(symbol.section)
+    return (section.info >> 24 or None) if section is not None else None
+
+
+def _static_shared(elf: CudaElf, code: int) -> int:
+    section = elf.of_code(".nv.shared.", code)
+    if section is None:
+        return 0
+    if elf.reserves_shared and elf.sm >= 90 and section.size >= _RESERVED_SHARED:
+        return section.size - _RESERVED_SHARED
+    return section.size
+
+
+def _barriers(elf: CudaElf, code: int, attributes: KernelAttributes) -> int:
+    """From .nv.info; the older flavour of files keeps them in the code section's flags."""
+    if attributes.barriers is not None:
+        return attributes.barriers
+    section = elf.sections.get(code)
+    return (section.flags >> 20) & 0x7F if section is not None and elf.abi < 8 else 0
+
+
+def _stack(
+    symbol: Symbol,
+    functions: FunctionTable,
+    attributes: KernelAttributes,
+    graph: CallGraph,
+    unknown: dict[str, str],
+    *,
+    unlinked: bool,
+) -> int | None:
+    """Bytes per thread, callees included; None with the reason put into ``unknown``."""
+    reason = _UNLINKED if unlinked else graph.why_unbounded(symbol, functions, attributes)
+    if reason is None:
+        frame = functions.frame_bytes.get(symbol.number, 0)
+        return functions.stack_bytes.get(symbol.number, frame)
+    unknown["stack_bytes"] = unknown["local_bytes"] = reason
+    return None

@@ -1,0 +1,64 @@
+"""What a file is, by its first bytes, so that a refusal can name what it refuses."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+#: How many bytes of a file ``describe`` wants to see.
+HEAD_BYTES: Final = 4096
+
+EM_CUDA: Final = 190  #: ELF machine number of NVIDIA's device code
+
+_ELF_MACHINES: Final = {3: "x86", 40: "Arm", 62: "x86-64", 183: "AArch64", 243: "RISC-V"}
+
+_MAGICS: Final = (
+    (b"\x50\xed\x55\xba", "a fatbin container"),
+    (b"\xed\x43\x4e\x7f", "an LTO-IR object of nvcc -dlto or NVRTC"),
+    (b"!<arch>", "a static library"),
+    (b"!<thin>", "a thin static library"),
+    (b"BC\xc0\xde", "LLVM bitcode"),
+    (b"PK\x03\x04", "a zip archive or a wheel"),
+    (b"\x1f\x8b", "a gzip file"),
+    (b"\xfd7zXZ\x00", "an xz file"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file"),
+    (b"MZ", "a Windows program or library"),
+    (b"\xcf\xfa\xed\xfe", "a macOS program or library"),
+    (b"\xca\xfe\xba\xbe", "a macOS universal program or a Java class"),
+    (b"SQLite format 3", "an SQLite database, perhaps an Nsight report"),
+)
+
+_TEXTS: Final = (
+    (rb"^\s*\.version\s+\d", "PTX text"),
+    (rb"^ptxas info", "a ptxas -v log"),
+    (rb"^Resource usage:", "a cuobjdump resource report"),
+    (rb"\b__global__\b|^\s*#\s*include\b", "CUDA source"),
+    (rb"^\s*[{\[]", "JSON text"),
+)
+
+
+def is_cubin(head: bytes) -> bool:
+    """An ELF file for NVIDIA devices; nothing more is checked."""
+    return head[:4] == b"\x7fELF" and int.from_bytes(head[18:20], "little") == EM_CUDA
+
+
+def describe(head: bytes) -> str:
+    """A noun phrase for what these first bytes begin.
+
+    >>> describe(b"!<arch>"), describe(b".version 8.8")
+    ('a static library', 'PTX text')
+    """
+    if not head:
+        return "an empty file"
+    if is_cubin(head):
+        return "a cubin"
+    if head[:4] == b"\x7fELF":
+        machine = int.from_bytes(head[18:20], "big" if head[5:6] == b"\x02" else "little")
+        return f"a host ELF file ({_ELF_MACHINES.get(machine, f'machine {machine}')})"
+    for magic, name in _MAGICS:
+        if head.startswith(magic):
+            return name
+    for pattern, name in _TEXTS:
+        if re.search(pattern, head[:HEAD_BYTES], re.MULTILINE):
+            return name
+    return "not a file that perfkit knows" if b"\0" in head else "text"
