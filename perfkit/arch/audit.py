@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from perfkit.arch.schema import Parsed
-    from perfkit.arch.types import Bibliography
+    from perfkit.arch.types import Bibliography, PublishedPeak
 
 #: how far a published peak may be from SMs x rate x clock without a word about it
 PEAK_TOLERANCE: Final = 0.01
@@ -202,21 +202,26 @@ def _peaks(own: _Database, base: _Database) -> Iterator[Finding]:
         computed = derived(gpu, capability)
         for row in gpu.published:
             key = published_key(row)
-            message = None
-            if key not in computed:
-                if row.use == "derived":
-                    message = "use: derived, but nothing can be derived"
-            elif row.use is None:
-                ratio = row.tflops * 1e12 / computed[key]
-                if abs(ratio - 1) > PEAK_TOLERANCE:
-                    message = (
-                        f"{row.tflops} TFLOPS are {ratio - 1:+.1%} off the derived "
-                        f"{computed[key] / 1e12:.5g}: say use: derived or published, and why"
-                    )
+            message = _peak_message(row, computed.get(key))
             if message:
                 name = "/".join(key)
                 where = parsed.where(f"published.{name}")
                 yield Finding(where=where, rule="peak", message=f"{name}: {message}")
+
+
+def _peak_message(row: PublishedPeak, computed: float | None) -> str | None:
+    if computed is None:
+        return "use: derived, but nothing can be derived" if row.use == "derived" else None
+    deviation = row.tflops * 1e12 / computed - 1
+    agrees = abs(deviation) <= PEAK_TOLERANCE
+    if row.use is None and not agrees:
+        return (
+            f"{row.tflops} TFLOPS are {deviation:+.1%} off the derived {computed / 1e12:.5g}: "
+            "say use: derived or published, and why"
+        )
+    if row.use is not None and agrees:
+        return f"agrees with the derived {computed / 1e12:.5g}: leave out use and note"
+    return None
 
 
 def _aliases(own: _Database, base: _Database) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ import functools
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from perfkit.arch import types
-from perfkit.arch.nodes import Source, join, nearest
+from perfkit.arch.nodes import Source, join, nearest, prefixed
 from perfkit.arch.types import ComputeCapability
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
@@ -139,7 +139,7 @@ def build(
             values[field.name] = _value(record, field, entries[key][1], at, field.keys[key])
         elif field.required:
             missing = " or ".join(key for key in field.keys if key != field.name) or field.name
-            record.source.fail(node, f"{place.path or 'the file'}: missing key {missing}")
+            record.source.fail(node, prefixed(place.path, f"missing key {missing}"))
     return cls(**values)
 
 
@@ -159,7 +159,7 @@ def _match(
         if key not in by_key:
             near = nearest(key, by_key)
             hint = f"nearest: {near[0]}" if near else f"known: {', '.join(by_key)}"
-            source.fail(node, f"{path or 'the file'}: unknown key {key!r}", hint)
+            source.fail(node, prefixed(path, f"unknown key {key!r}"), hint)
         other = present.setdefault(by_key[key], key)
         if other != key:
             source.fail(node, f"{path}: {key!r} and {other!r} are the same fact")

@@ -173,22 +173,22 @@ def _text(text: str) -> str:
 
 
 def _capability_files() -> dict[ComputeCapability, Path]:
-    found = {}
-    for stem, path in load.files(load.CAPABILITIES).items():
-        try:
-            found[ComputeCapability.parse(stem)] = path
-        except UsageError:
-            continue  # not named like a capability: audit reports it
-    return dict(sorted(found.items()))
+    """By number; a file that is not named like a capability is left to the audit."""
+    files = load.files(load.CAPABILITIES).items()
+    return dict(sorted((cc, path) for stem, path in files if (cc := _parse(stem))))
 
 
 def _capability(text: str) -> Capability | None:
+    cc = _parse(_text(text))
+    path = load.files(load.CAPABILITIES).get(cc.sm) if cc else None
+    return load.capability_file(path) if path else None
+
+
+def _parse(text: str) -> ComputeCapability | None:
     try:
-        cc = ComputeCapability.parse(_text(text))
+        return ComputeCapability.parse(text)
     except UsageError:
         return None
-    path = load.files(load.CAPABILITIES).get(cc.sm)
-    return load.capability_file(path) if path else None
 
 
 def _gpu(text: str) -> Gpu | None:
@@ -237,6 +237,6 @@ def _unknown(what: str, text: str, known: Iterable[str]) -> UnknownTarget:
     from perfkit.arch.nodes import nearest
 
     names = {normalise(name): name for name in sorted(known, reverse=True)}
-    near = [names[name] for name in nearest(normalise(text), names, 3)]
+    near = [names[name] for name in nearest(normalise(str(_parse(text) or text)), names, 3)]
     hint = f"nearest: {', '.join(near)}" if near else "perfkit arch list and gpu list show them all"
     return UnknownTarget(f"unknown {what} {text!r}", hint=hint)

@@ -117,7 +117,7 @@ class Source:
         entries: dict[str, Entry] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                self.fail(key, f"{path or 'the file'}: a key must be text, got {_shown(key)}")
+                self.fail(key, prefixed(path, f"a key must be text, got {_shown(key)}"))
             if key.value in entries:
                 self.fail(key, f"{join(path, key.value)}: duplicate key {key.value!r}")
             entries[key.value] = (key, value)
@@ -174,7 +174,7 @@ class Source:
         return str(node.value)
 
     def _expected(self, node: yaml.Node, path: str, what: str, hint: str | None = None) -> NoReturn:
-        self.fail(node, f"{path or 'the file'}: expected {what}, got {_shown(node)}", hint)
+        self.fail(node, prefixed(path, f"expected {what}, got {_shown(node)}"), hint)
 
 
 def _plain(node: yaml.Node, *types: str) -> bool:
@@ -191,6 +191,11 @@ def _shown(node: yaml.Node) -> str:
     quoted = "the text " if node.style in {"'", '"'} else ""
     text = str(node.value)
     return quoted + repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def prefixed(path: str, message: str) -> str:
+    """The message with the place in the file in front; the file as a whole needs none."""
+    return f"{path}: {message}" if path else message
 
 
 def join(path: str, key: str) -> str:

@@ -36,6 +36,8 @@ class PeakKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peak:
+    """One peak rate of a product."""
+
     dtype: DType
     accumulate: DType
     sparsity: str  #: dense | sparse; sparse counts the zeros as work, as the data sheets do

@@ -31,6 +31,8 @@ ABSENT: Final[dict[str, str]] = {
     "l1.dedicated_bytes": "L1 is what shared memory leaves",
     "tensor_core": "no tensor cores",
     "cluster": "no thread block clusters",
+    "cluster.max_blocks_per_sm": "not known to differ from other launches",
+    "cluster_sm_groups": "not measured; cards of one product differ",
     "compilation.last_cuda": "current toolkits compile it",
     "tensor_clock_hz": "tensor work runs at the boost clock",
 }
@@ -102,6 +104,8 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmLimits:
+    """What one SM and one launch may have."""
+
     warp_size: int
     max_threads_per_block: int
     max_threads_per_sm: int
@@ -129,6 +133,8 @@ class RegisterFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedMemory:
+    """Shared memory of an SM, and how a block gets it."""
+
     per_sm_bytes: int
     max_per_block_bytes: int  #: without opting in
     max_per_block_optin_bytes: int
@@ -178,6 +184,8 @@ class TensorRate(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TensorCore:
+    """Tensor cores of an SM; the rates differ between classes of products."""
+
     generation: int
     per_sm: int | None
     input_types: tuple[DType, ...]
@@ -187,6 +195,8 @@ class TensorCore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterLimits:
+    """Blocks that may form a cluster."""
+
     max_portable: int
     max_nonportable: int | None
     max_blocks_per_sm: int | None = None  #: of a launch in clusters; None: not known to differ
@@ -194,6 +204,8 @@ class ClusterLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compilation:
+    """How the capability is compiled for, and by which toolkits."""
+
     targets: tuple[str, ...]  #: names for ``-arch``: sm_90, sm_90a
     first_cuda: str
     last_cuda: str | None  #: None: current toolkits still compile it
@@ -245,6 +257,8 @@ class PublishedPeak:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
+    """DRAM and the second-level cache of a product."""
+
     type: str
     size_gib: float
     bandwidth_bytes_per_s: int | None

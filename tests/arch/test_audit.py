@@ -1,0 +1,193 @@
+"""The audit: the shipped database passes, and every rule has something that breaks it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from perfkit.arch import audit, load
+from tests.arch.broken import CAPABILITY, GPU, change, copy
+
+UNUSED = "other:\n  title: A\n  publisher: B\n  version: null\n  date: null\n"
+F4 = "dtype: f4, accumulate: f32, sparsity: dense, unit: tensor"
+
+#: rule -> what to change in the small database (None: a file to write), and what is then said
+BROKEN: dict[str, tuple[str, str | None, str, str]] = {
+    "schema": (
+        GPU,
+        "sm_count: 100",
+        "sm_count: 1e2",
+        "sm_count: expected a whole number, got '1e2'",
+    ),
+    "file": (CAPABILITY, "max_warps_per_sm: 64", "max_warps_per_sm: 48", "times warp_size is not"),
+    "stray-file": ("gpu/toy-200.yml", None, "", "is not read: not named *.yaml"),
+    "file-name": ("gpu/Toy 200.yaml", None, "", "use lower case and hyphens"),
+    "source-id": (CAPABILITY, "id: ptx", "id: ptxx", "'ptxx' is not in sources.yaml"),
+    "unused-source": ("sources.yaml", "ptx:", UNUSED + "ptx:", "no evidence names 'other'"),
+    "capability": (
+        GPU,
+        'compute_capability: "9.0"',
+        'compute_capability: "9.1"',
+        "no file for compute capability 9.1",
+    ),
+    "rate-class": (
+        GPU,
+        "rate_class: full",
+        "rate_class: half",
+        "9.0 has no rate class 'half', only full, none",
+    ),
+    "peak": (
+        GPU,
+        "tflops: 614",
+        "tflops: 600",
+        "f16/f32/dense/tensor: 600.0 TFLOPS are -2.3% off the derived 614.4",
+    ),
+    "alias": (
+        "aliases.yaml",
+        "toy: toy-100",
+        "toy: toy-200",
+        "'toy' leads to 'toy-200', which is no product",
+    ),
+}
+
+
+def rules(findings: tuple[audit.Finding, ...]) -> set[str]:
+    return {finding.rule for finding in findings}
+
+
+def test_the_shipped_database_is_sound():
+    directory = load.shipped()
+    assert audit.audit(directory) == ()
+    assert len(audit.audited_files(directory)) >= 2 + 20 + 60
+
+
+def test_the_small_database_is_sound(tmp_path):
+    directory = copy(tmp_path)
+    assert audit.audit(directory) == ()
+    assert [path.name for path in audit.audited_files(directory)] == [
+        "aliases.yaml",
+        "sources.yaml",
+        "sm_90.yaml",
+        "toy-100.yaml",
+    ]
+
+
+@pytest.mark.parametrize("rule", BROKEN)
+def test_rule(tmp_path, rule):
+    name, old, new, message = BROKEN[rule]
+    directory = copy(tmp_path)
+    if old is None:
+        where = str(directory / name)
+        # a copy of a good product: only its file name is wrong
+        good = (directory / GPU).read_text("utf-8").replace("Toy 100", "Toy 200")
+        Path(where).write_text(good, "utf-8")
+    else:
+        path, line = change(directory, name, old, new)
+        where = f"{path}:{line}"
+    found = [finding for finding in audit.audit(directory) if finding.rule == rule]
+    assert [(finding.where, message in finding.message) for finding in found] == [(where, True)]
+
+
+def test_name(tmp_path):
+    """Two findings, one for each of the two."""
+    directory = copy(tmp_path)
+    other = directory / "gpu/toy-200.yaml"
+    other.write_text((directory / GPU).read_text("utf-8").replace("Toy 100", "TOY-100"), "utf-8")
+    found = [finding for finding in audit.audit(directory) if finding.rule == "name"]
+    assert [finding.where for finding in found] == [f"{directory / GPU}:2", f"{other}:2"]
+
+
+@pytest.mark.parametrize("directory", ["empty", "missing"])
+def test_a_check_of_nothing_is_not_green(tmp_path, directory):
+    (tmp_path / "empty" / "gpu").mkdir(parents=True)
+    findings = audit.audit(tmp_path / directory)
+    assert rules(findings) == {"empty"}
+    assert audit.audited_files(tmp_path / directory) == ()
+
+
+def test_all_findings_at_once(tmp_path):
+    directory = copy(tmp_path)
+    for rule in ("file", "unused-source", "rate-class", "peak", "alias"):
+        name, old, new, _ = BROKEN[rule]
+        assert old is not None
+        change(directory, name, old, new)
+    (directory / "gpu/broken.yaml").write_text("schema: [")
+    # "rate-class" takes away the rate that "peak" compares with
+    assert rules(audit.audit(directory)) == {
+        "file",
+        "unused-source",
+        "rate-class",
+        "alias",
+        "schema",
+    }
+
+
+def test_several_breaches_of_one_file(tmp_path):
+    directory = copy(tmp_path)
+    change(directory, CAPABILITY, "max_warps_per_sm: 64", "max_warps_per_sm: 48")
+    change(directory, CAPABILITY, "cluster]", "tensor_core.rates]")
+    change(directory, CAPABILITY, "  throughput.dp4a: no table lists it\n", "  {}\n")
+    messages = [finding.message for finding in audit.audit(directory)]
+    assert "limits.max_warps_per_sm: times warp_size is not max_threads_per_sm" in messages
+    assert "cluster.max_portable: no source" in messages
+    assert "throughput.dp4a: null without a reason" in messages
+
+
+def test_an_overlay_may_lean_on_the_shipped_database(tmp_path):
+    """Its product may use a shipped capability and shipped sources."""
+    (tmp_path / "gpu").mkdir()
+    text = (copy(tmp_path / "sample") / GPU).read_text("utf-8")
+    path = tmp_path / GPU
+    path.write_text(text.replace("id: guide", "id: cuda-programming-guide-13.0"), "utf-8")
+    assert audit.audit(tmp_path) == ()
+    path.write_text(text, "utf-8")
+    assert rules(audit.audit(tmp_path)) == {"source-id"}
+
+
+def test_a_peak_that_says_why_is_no_finding(tmp_path):
+    directory = copy(tmp_path)
+    change(directory, GPU, "tflops: 614}", "tflops: 600, use: derived, note: printed rounded}")
+    assert audit.audit(directory) == ()
+
+
+def test_an_excuse_that_is_not_needed(tmp_path):
+    """It would hide the next mistake."""
+    directory = copy(tmp_path)
+    change(directory, GPU, "tflops: 614}", "tflops: 614, use: derived, note: printed rounded}")
+    (finding,) = audit.audit(directory)
+    assert "agrees with the derived" in finding.message
+
+
+def test_use_derived_needs_something_derived(tmp_path):
+    directory = copy(tmp_path)
+    row = f"  - {{{F4}, tflops: 9, use: derived, note: why}}"
+    change(directory, GPU, "tflops: 614}", f"tflops: 614}}\n{row}")
+    (finding,) = audit.audit(directory)
+    assert "nothing can be derived" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("alias", "message"),
+    [
+        ("h100: toy-100", None),  # the small database does not hold an H100, but the shipped does
+        ("hopper: toy-100", "also means 'an architecture'"),
+        ("all: toy-100", "also means 'every capability'"),
+        ("h100-sxm5: toy-100", "also means 'h100-sxm5'"),
+        ("'90': toy-100", "is a compute capability already"),
+    ],
+)
+def test_an_alias_means_one_thing(tmp_path, alias, message):
+    directory = copy(tmp_path)
+    change(directory, "aliases.yaml", "toy: toy-100", alias)
+    messages = [finding.message for finding in audit.audit(directory)]
+    assert (len(messages), bool(message)) in {(0, False), (1, True)}
+    assert not message or message in messages[0]
+
+
+def test_broken_aliases_and_sources_are_findings(tmp_path):
+    directory = copy(tmp_path)
+    (directory / "aliases.yaml").write_text("- a list\n")
+    (directory / "sources.yaml").write_text("guide: 5\n")
+    found = {Path(finding.where.rpartition(":")[0]).name for finding in audit.audit(directory)}
+    assert {"aliases.yaml", "sources.yaml"} <= found

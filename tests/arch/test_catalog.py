@@ -1,0 +1,213 @@
+"""Names: what people type stands for one thing, or is refused with the nearest names."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from perfkit.arch import catalog
+from perfkit.errors import UnknownTarget, UsageError
+
+ROOT = Path(__file__).resolve().parents[2]
+#: of NVIDIA's list "CUDA GPU Compute Capability"
+FAMILIES = {
+    "maxwell": ["5.0", "5.2", "5.3"],
+    "pascal": ["6.0", "6.1", "6.2"],
+    "volta": ["7.0", "7.2"],
+    "turing": ["7.5"],
+    "ampere": ["8.0", "8.6", "8.7", "8.8"],
+    "ada": ["8.9"],
+    "Ada Lovelace": ["8.9"],
+    "hopper": ["9.0"],
+    "blackwell": ["10.0", "10.3", "11.0", "12.0", "12.1"],
+}
+
+
+def labels(text: str) -> list[str]:
+    return [target.label for target in catalog.targets(text)]
+
+
+# -- capabilities -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text", ["9.0", "90", "sm_90", "sm_90a", "SM_90", "compute_90", "sm90", " 9.0 ", "hopper"]
+)
+def test_spellings_of_a_capability(text):
+    assert catalog.capability(text).compute_capability == (9, 0)
+
+
+def test_capabilities_are_numbers_not_text():
+    keys = catalog.capability_keys()
+    assert keys.index("9.0") < keys.index("10.0") < keys.index("12.1")
+    assert [str(cc.compute_capability) for cc in catalog.all_capabilities()] == list(keys)
+
+
+@pytest.mark.parametrize(
+    ("text", "nearest"), [("9.1", "9.0"), ("8.10", "8.0"), ("sm_101a", "10.0"), ("6,1", "6.1")]
+)
+def test_unknown_capability(text, nearest):
+    with pytest.raises(UnknownTarget) as caught:
+        catalog.capability(text)
+    assert repr(text) in caught.value.message
+    assert nearest in (caught.value.hint or "")
+
+
+def test_an_architecture_of_several_lists_them():
+    with pytest.raises(UnknownTarget, match="'ampere' has several capabilities") as caught:
+        catalog.capability("ampere")
+    assert caught.value.hint == "one of: 8.0, 8.6, 8.7, 8.8"
+
+
+def test_a_product_is_no_capability():
+    with pytest.raises(UnknownTarget, match="'h100' is a product") as caught:
+        catalog.capability("h100")
+    assert caught.value.hint == "write 9.0"
+
+
+@pytest.mark.parametrize("value", [9.0, 90, None])
+def test_capabilities_are_text(value):
+    """9.0 could be meant, but 8.10 would be 8.1."""
+    for ask in (catalog.capability, catalog.gpu, catalog.targets):
+        with pytest.raises(UsageError, match="is not a name"):
+            ask(value)
+
+
+# -- products -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rtx-4090",
+        "RTX 4090",
+        "rtx_4090",
+        "RTX4090",
+        "GeForce RTX 4090",
+        "NVIDIA GeForce RTX 4090",
+        "nvidia-geforce-rtx-4090",
+        "  rtx 4090 ",
+    ],
+)
+def test_spellings_of_a_product(text):
+    assert catalog.gpu(text).key == "rtx-4090"
+    assert labels(text) == ["rtx-4090"]
+
+
+def test_alias_and_full_name():
+    assert catalog.gpu("h100").key == "h100-sxm5"
+    assert catalog.gpu("H100 SXM5 80GB").key == "h100-sxm5"
+    assert "h100" in catalog.aliases_of("h100-sxm5")
+    assert catalog.aliases_of("no such key") == ()
+
+
+@pytest.mark.parametrize("text", ["gtx 4090", "rtx 4099", "h1000", "geforce", "nvidia", "rtx", ""])
+def test_nothing_stands_in_for_an_unknown_product(text):
+    with pytest.raises(UnknownTarget):
+        catalog.gpu(text)
+
+
+def test_unknown_product_names_the_nearest():
+    with pytest.raises(UnknownTarget, match="unknown product 'gtx 4090'") as caught:
+        catalog.gpu("gtx 4090")
+    assert (caught.value.hint or "").startswith("nearest: rtx-4090")
+
+
+@pytest.mark.parametrize("text", ["../gpu/h100-sxm5", "/etc/passwd", "h100-sxm5.yaml", "h100\0"])
+def test_a_name_is_never_a_path(text):
+    with pytest.raises(UnknownTarget):
+        catalog.gpu(text)
+
+
+def test_every_product_answers_to_its_key_and_name():
+    products = catalog.all_gpus()
+    assert len(products) == len(catalog.gpu_keys()) >= 60
+    for product in products:
+        assert catalog.gpu(product.key) is product
+        assert catalog.gpu(product.name) is product, product.name
+        assert catalog.gpu(product.name.removeprefix("NVIDIA ").upper()) is product
+
+
+# -- lists --------------------------------------------------------------------------------------
+
+
+def test_several_in_order_without_repetition():
+    assert labels("v100,9.0, H100 ,sm_90a,v100") == [
+        catalog.gpu("v100").key,
+        "9.0",
+        "h100-sxm5",
+    ]
+
+
+def test_a_product_comes_with_its_capability():
+    (target,) = catalog.targets("a100")
+    assert target.gpu is not None
+    assert target.capability.compute_capability == target.gpu.compute_capability == (8, 0)
+    (bare,) = catalog.targets("8.0")
+    assert bare.gpu is None
+
+
+def test_all_is_every_capability():
+    assert labels("all") == labels("ALL") == list(catalog.capability_keys())
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_an_architecture_is_all_of_its_capabilities(name):
+    assert labels(name) == FAMILIES[name]
+
+
+def test_every_capability_is_of_one_architecture():
+    named = [label for name in FAMILIES if name != "ada" for label in FAMILIES[name]]
+    assert sorted(named) == sorted(catalog.capability_keys())
+
+
+@pytest.mark.parametrize("text", ["", " ", ",", "h100,", "h100,,a100"])
+def test_an_empty_name_is_an_error(text):
+    with pytest.raises(UsageError, match="an empty name"):
+        catalog.targets(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "nearest"),
+    [("amperre", "ampere"), ("h100-sxm4", "h100-sxm5"), ("rtx4080x", "rtx-4080"), ("9.9", "8.9")],
+)
+def test_unknown_target_names_the_nearest(text, nearest):
+    with pytest.raises(UnknownTarget, match="unknown GPU") as caught:
+        catalog.targets(f"h100,{text}")
+    assert nearest in (caught.value.hint or "")
+
+
+def test_nothing_near():
+    with pytest.raises(UnknownTarget) as caught:
+        catalog.targets("zzzzzzzz")
+    assert "gpu list" in (caught.value.hint or "")
+
+
+def test_names_for_completion_are_accepted():
+    names = catalog.names()
+    assert {"all", "9.0", "h100", "h100-sxm5"} <= set(names)
+    for name in names:
+        assert catalog.targets(name), name
+
+
+# -- cost ---------------------------------------------------------------------------------------
+
+
+def test_import_is_cheap():
+    """What an answer about one product must not load."""
+    program = (
+        "import sys\n"
+        "from perfkit.arch import catalog\n"
+        "assert 'yaml' not in sys.modules\n"
+        "catalog.targets('h100')\n"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    loaded = set(done.stdout.split())
+    assert "yaml" in loaded
+    assert not loaded & {"numpy", "pandas", "rich", "typer", "difflib", "decimal", "elftools"}
