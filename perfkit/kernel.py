@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
 from perfkit.errors import UsageError
+from perfkit.record import record
 
 
 class DType(StrEnum):
@@ -63,7 +64,7 @@ _DTYPE_ALIASES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class KernelResources:
     """What one compiled kernel needs on one architecture.
 

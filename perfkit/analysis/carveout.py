@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from perfkit.analysis.configured import configured_shared_bytes
 from perfkit.analysis.steps import Launch
 from perfkit.arch.types import Capability, Target
 from perfkit.models.carveout import NO_PREFERENCE, carveout_bytes
+from perfkit.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Setting:
     """One capacity, the preferences that ask for it, and a launch under it."""
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from perfkit.analysis.configured import configured_shared_bytes
 from perfkit.analysis.steps import Launch, Step, steps
-from perfkit.arch.types import Capability, Target
-from perfkit.kernel import KernelResources
 from perfkit.models.carveout import NO_PREFERENCE
-from perfkit.models.cluster import ClusterOccupancy, active_clusters, check_cluster
 from perfkit.models.launch import within
-from perfkit.models.occupancy import Occupancy
-from perfkit.models.waves import Waves, waves
+from perfkit.record import record
+
+if TYPE_CHECKING:
+    from perfkit.arch.types import Capability, Gpu, Target
+    from perfkit.kernel import KernelResources
+    from perfkit.models.cluster import ClusterOccupancy
+    from perfkit.models.occupancy import Occupancy
+    from perfkit.models.waves import Waves
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Hardware:
     """What the SM itself does, where that can differ from the occupancy API."""
 
@@ -26,8 +30,10 @@ class Hardware:
     is_upper_bound: bool  #: small register-limited blocks were seen to stay below it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Estimate:
+    """One launch on one target."""
+
     target: Target
     kernel: KernelResources | None
     driver: Occupancy
@@ -58,15 +64,12 @@ def estimate(
     Raises:
         InvalidLaunch: an input beyond the limits of the capability.
     """
-    capability = target.capability
-    if cluster is not None:
-        check_cluster(capability, cluster)
+    capability, gpu = target.capability, target.gpu
     if grid is not None:
         within(capability, "grid", grid, 1, None, "")
     launch = replace(launch, rule="driver")
     driver = launch.on(capability)
     resident = driver.blocks_per_sm
-    gpu = target.gpu
     return Estimate(
         target=target,
         kernel=kernel,
@@ -74,13 +77,26 @@ def estimate(
         hardware=_hardware(capability, launch) if resident else None,
         steps=steps(capability, launch),
         grid=grid,
-        waves=waves(grid=grid, sm_count=gpu.sm_count, blocks_per_sm=resident)
-        if grid is not None and gpu is not None
-        else None,
-        cluster=active_clusters(capability, gpu, size=cluster, blocks_per_sm=resident)
-        if cluster is not None and gpu is not None
-        else None,
+        waves=_waves(gpu, grid, resident) if grid is not None else None,
+        cluster=_cluster(target, cluster, resident) if cluster is not None else None,
     )
+
+
+def _waves(gpu: Gpu | None, grid: int, resident: int) -> Waves | None:
+    if gpu is None:
+        return None
+    from perfkit.models.waves import waves
+
+    return waves(grid=grid, sm_count=gpu.sm_count, blocks_per_sm=resident)
+
+
+def _cluster(target: Target, size: int, resident: int) -> ClusterOccupancy | None:
+    from perfkit.models.cluster import active_clusters, check_cluster
+
+    check_cluster(target.capability, size)
+    if target.gpu is None:
+        return None
+    return active_clusters(target.capability, target.gpu, size=size, blocks_per_sm=resident)
 
 
 def _hardware(capability: Capability, launch: Launch) -> Hardware:

@@ -8,17 +8,18 @@ occupancy changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from perfkit.arch.types import Capability
 from perfkit.models.inverse import largest_smem
 from perfkit.models.occupancy import Occupancy, Rule, occupancy
+from perfkit.record import record
 
 Quantity = Literal["registers", "shared_memory", "block_size"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Step:
     """One cliff: at ``value`` of ``quantity`` the launch has this occupancy instead."""
 
@@ -31,7 +32,7 @@ class Step:
     ratio: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Launch:
     """The inputs of ``models.occupancy`` that steps vary, and those they keep."""
 

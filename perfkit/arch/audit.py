@@ -16,6 +16,7 @@ from perfkit.arch.catalog import ALL, normalise
 from perfkit.arch.peaks import derived, published_key
 from perfkit.arch.types import NO_TENSOR_CORES, Capability, ComputeCapability, Gpu
 from perfkit.errors import ArchDataError, UsageError
+from perfkit.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +31,7 @@ PEAK_TOLERANCE: Final = 0.01
 _NOT_DATA: Final = frozenset({"README.md"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Finding:
     where: str  #: ``file:line``, or a file or directory
     rule: str

@@ -9,11 +9,11 @@ class, not to a capability: GeForce runs f32 accumulation at half of what profes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from perfkit.arch.types import NO_TENSOR_CORES
 from perfkit.kernel import DType
+from perfkit.record import record
 
 if TYPE_CHECKING:
     from perfkit.arch.types import Capability, Gpu, PublishedPeak
@@ -34,7 +34,7 @@ class PeakKey(NamedTuple):
     unit: str  #: simt | tensor
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Peak:
     """One peak rate of a product."""
 

@@ -7,7 +7,6 @@ Beyond what ``builder`` checks of every field: ``null`` needs a reason under ``u
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, NoReturn, TypeVar
 
 from perfkit.arch.builder import Place, Record, build, dtype
@@ -25,6 +24,7 @@ from perfkit.arch.types import (
     TensorRate,
 )
 from perfkit.errors import ArchDataError
+from perfkit.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,7 @@ _UNSOURCED: Final = frozenset({"name", "compute_capability", "architecture", "se
 T = TypeVar("T", Capability, Gpu)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Parsed(Generic[T]):
     """A file that could be read, and what in it does not fit together."""
 

@@ -11,11 +11,11 @@ the file uses.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
+from perfkit.record import record
 
 _CAPABILITY: Final = re.compile(
     r"(?:(?:sm|compute)_?)?(?:(\d{1,2})\.(\d)|(\d{1,2})(\d))[af]?", re.IGNORECASE | re.ASCII
@@ -71,7 +71,7 @@ class ComputeCapability(NamedTuple):
         return f"{self.major}.{self.minor}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Bibliography:
     """One entry of ``sources.yaml``: a document or a program that evidence points into."""
 
@@ -81,7 +81,7 @@ class Bibliography:
     date: str | None  #: None: it carries none
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Evidence:
     """One source of one or more facts. ``kind`` other than ``official`` carries a note."""
 
@@ -92,7 +92,7 @@ class Evidence:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Conflict:
     """Sources that disagree: what they say, what was chosen, and why."""
 
@@ -102,7 +102,7 @@ class Conflict:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class SmLimits:
     """What one SM and one launch may have."""
 
@@ -119,7 +119,7 @@ class SmLimits:
     partitioned_global_caching: bool  #: a block may be confined to half an SM
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class RegisterFile:
     """32-bit registers. Allocated per warp, within one of ``sub_partitions`` equal parts."""
 
@@ -131,7 +131,7 @@ class RegisterFile:
     compatibility_sub_partitions: int | None  #: a block must also fit an SM divided this often
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class SharedMemory:
     """Shared memory of an SM, and how a block gets it."""
 
@@ -151,7 +151,7 @@ class SharedMemory:
         return len(self.capacities_bytes) > 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class L1Cache:
     """Exactly one of the two is set."""
 
@@ -159,7 +159,7 @@ class L1Cache:
     dedicated_bytes: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Throughput:
     """Results per clock per SM outside the tensor cores; a fused multiply-add is one result."""
 
@@ -182,7 +182,7 @@ class TensorRate(NamedTuple):
     fma_per_clock_per_sm: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class TensorCore:
     """Tensor cores of an SM; the rates differ between classes of products."""
 
@@ -193,7 +193,7 @@ class TensorCore:
     rates: tuple[TensorRate, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ClusterLimits:
     """Blocks that may form a cluster."""
 
@@ -202,7 +202,7 @@ class ClusterLimits:
     max_blocks_per_sm: int | None = None  #: of a launch in clusters; None: not known to differ
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Compilation:
     """How the capability is compiled for, and by which toolkits."""
 
@@ -211,7 +211,7 @@ class Compilation:
     last_cuda: str | None  #: None: current toolkits still compile it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Capability:
     """One file of ``archdb/compute_capability``."""
 
@@ -242,7 +242,7 @@ class Capability:
         return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PublishedPeak:
     """A peak as the vendor prints it; ``use`` and ``note`` where it is not the derived one."""
 
@@ -255,7 +255,7 @@ class PublishedPeak:
     note: str | None = None  #: why they differ; given exactly where ``use`` is
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Memory:
     """DRAM and the second-level cache of a product."""
 
@@ -265,7 +265,7 @@ class Memory:
     l2_bytes: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Gpu:
     """One file of ``archdb/gpu``: what the capability does not decide."""
 
@@ -288,7 +288,7 @@ class Gpu:
     conflicts: tuple[Conflict, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Target:
     """What a question is asked about: a product, or a capability on its own."""
 

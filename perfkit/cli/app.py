@@ -5,6 +5,7 @@ Each command lives in its own module, imported only when it runs.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -50,6 +51,7 @@ class LazyGroup(TyperGroup):
         return command
 
     def invoke(self, ctx: Any) -> Any:
+        gc.enable()
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from perfkit.errors import UsageError
+from perfkit.record import record
 
 if TYPE_CHECKING:
     from perfkit.arch.types import ComputeCapability
@@ -31,7 +31,7 @@ InstantiateOption = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class KernelOptions:
     """How to compile a source, and which of its kernels are wanted."""
 

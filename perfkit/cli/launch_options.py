@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from perfkit.analysis.steps import Launch
 from perfkit.arch.types import Capability
 from perfkit.cli import options
 from perfkit.errors import InvalidLaunch, UsageError
 from perfkit.kernel import KernelResources
+from perfkit.record import record
 from perfkit.units import format_bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class LaunchOptions:
     """Unread text of the launch options; ``None``: not given."""
 

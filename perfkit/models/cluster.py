@@ -11,12 +11,15 @@ Source: 240 answers of ``cuOccupancyMaxActiveClusters`` on one H200. Valid from 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from perfkit.arch.types import Capability, ClusterLimits, Gpu
 from perfkit.errors import InvalidLaunch
+from perfkit.record import record
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@record
 class ClusterOccupancy:
+    """Clusters of one size resident on a whole GPU."""
+
     size: int  #: blocks per cluster
     portable: bool  #: every GPU with clusters takes this size
     active_clusters: int
@@ -59,9 +62,7 @@ def active_clusters(
     if limits.max_blocks_per_sm is not None:
         blocks_per_sm = min(blocks_per_sm, limits.max_blocks_per_sm)
     groups = gpu.cluster_sm_groups
-    count = sum(
-        sms * blocks_per_sm // size for sms in groups or (gpu.sm_count,) if sms >= size
-    )
+    count = sum(sms * blocks_per_sm // size for sms in groups or (gpu.sm_count,) if sms >= size)
     return ClusterOccupancy(
         size=size,
         portable=size <= limits.max_portable,

@@ -56,8 +56,9 @@ def largest_smem(
     percent = NO_PREFERENCE if carveout is None else carveout
     unit, reserved = shared.allocation_unit_bytes, shared.reserved_per_block_bytes
     top = shared.max_per_block_optin_bytes if opt_in else shared.max_per_block_bytes
-    # within one allocation unit nothing changes, so look at the last byte of each
-    for allocated in range(round_up(top + reserved, unit), -1, -unit):
+    # at most this share of the SM can be enough; within one allocation unit nothing changes
+    share = min(round_up(top + reserved, unit), shared.per_sm_bytes // blocks // unit * unit)
+    for allocated in range(share, -1, -unit):
         smem = min(allocated - reserved, top)
         if smem < 0:
             return None

@@ -16,7 +16,7 @@ of the 13.5 header); one H200 for ``rule="hardware"``. Valid for every capabilit
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Literal, NamedTuple
 
 from perfkit.arch.types import Capability, ComputeCapability, RegisterFile, SmLimits
@@ -27,6 +27,7 @@ from perfkit.models.carveout import (
     shared_block_limit,
 )
 from perfkit.models.ops import NO_LIMIT, SCALAR, Int, Ops, ceil_div, round_up
+from perfkit.record import record
 
 Rule = Literal["driver", "hardware"]
 PartitionedCaching = Literal["off", "on", "strict"]
@@ -41,7 +42,7 @@ class Refusal(NamedTuple):
     fact: str | None  #: path of the limit in the capability's file; None: the kernel's own
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class BlockLimits:
     """Blocks per SM that each resource allows on its own; ``None``: it does not limit."""
 
@@ -59,8 +60,10 @@ class BlockLimits:
         return tuple(name for name, value in present.items() if value == least)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Occupancy:
+    """Resident blocks and warps of one launch on one SM, and why not more."""
+
     compute_capability: ComputeCapability
     rule: Rule
     threads: int

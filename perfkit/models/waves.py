@@ -6,11 +6,13 @@ partial wave then takes up to as long as a full one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from perfkit.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Waves:
+    """A grid in units of what the GPU holds at once."""
+
     blocks_per_wave: int
     full_waves: int
     partial_wave_blocks: int

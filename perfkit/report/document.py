@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from perfkit.record import record
 from perfkit.units import format_bytes, format_ratio
 
 Unit = Literal["text", "count", "bytes", "ratio", "names", "yes", "rate", "hertz", "bandwidth"]
@@ -41,8 +42,10 @@ _FORMAT: Final[dict[Unit, Callable[[Any], str]]] = {
 _LEFT: Final[frozenset[Unit]] = frozenset({"text", "names", "yes"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Column:
+    """One column: its key in machine formats, its title, and the unit of its values."""
+
     key: str
     title: str
     unit: Unit = "text"
@@ -55,8 +58,10 @@ class Column:
         return ABSENT if value is None else _FORMAT[self.unit](value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Table:
+    """Rows of raw values."""
+
     title: str | None = None
     columns: tuple[Column, ...]
     rows: tuple[tuple[Any, ...], ...]
@@ -82,8 +87,10 @@ class Table:
 _EMPTY: Final = (None, "", ())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Document:
+    """What a command has to say, in the order in which people read it."""
+
     tables: tuple[Table, ...]
     notes: tuple[str, ...] = ()
     #: the same results as one flat table, for CSV and the like; None: the first table is it
