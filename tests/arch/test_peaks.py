@@ -121,7 +121,7 @@ def test_order_and_uniqueness():
 def test_h100_has_two_clocks():
     """H100 whitepaper 1.04, Table 3: 1830 MHz in tensor work, 1980 otherwise."""
     gpu, cc = catalog.gpu("h100-sxm5"), catalog.capability("9.0")
-    found = {peak.key: peak.flop_per_s for peak in catalog.peaks(gpu, cc)}
+    found = {peak.key: peak.flop_per_s for peak in peaks(gpu, cc)}
     assert found[F16] == pytest.approx(989.4e12, rel=1e-3)
     assert found[F32] == pytest.approx(66.9e12, rel=1e-3)
     assert found[PeakKey(DType.F64, DType.F64, "dense", "tensor")] == pytest.approx(
