@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "perfkit"
 
 #: Each unit may import only units of a lower rank; units of one rank are blind to each other.
 RANKS: tuple[tuple[str, ...], ...] = (
-    ("errors",),
+    ("errors", "record"),
     ("units",),
     ("kernel", "access"),
     ("arch",),

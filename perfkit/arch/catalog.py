@@ -12,7 +12,6 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from perfkit.arch import load
-from perfkit.arch.peaks import Peak, peaks
 from perfkit.arch.types import ComputeCapability, Target
 from perfkit.errors import UnknownTarget, UsageError
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from perfkit.arch.types import Capability, Gpu
 
 __all__ = [
-    "Peak",
     "aliases_of",
     "all_capabilities",
     "all_gpus",
@@ -32,7 +30,6 @@ __all__ = [
     "gpu",
     "gpu_keys",
     "names",
-    "peaks",
     "targets",
 ]
 

@@ -51,6 +51,7 @@ class LazyGroup(TyperGroup):
         return command
 
     def invoke(self, ctx: Any) -> Any:
+        gc.freeze()  # the modules stay: never look at them again
         gc.enable()
         try:
             return super().invoke(ctx)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from perfkit.arch import catalog, load, peaks
+from perfkit.arch import catalog, load
+from perfkit.arch.peaks import peaks
 
 if TYPE_CHECKING:
     from perfkit.arch.types import Gpu
