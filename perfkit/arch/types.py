@@ -210,6 +210,14 @@ class Compilation:
     first_cuda: str
     last_cuda: str | None  #: None: current toolkits still compile it
 
+    @property
+    def gencode(self) -> tuple[str, ...]:
+        """One ``nvcc`` option per target: ``-gencode=arch=compute_90a,code=sm_90a``."""
+        return tuple(
+            f"-gencode=arch={target.replace('sm_', 'compute_')},code={target}"
+            for target in self.targets
+        )
+
 
 @record
 class Capability:

@@ -186,17 +186,14 @@ def occupancy(
     shared = capability.shared_memory
     warps = ceil_div(threads, capability.limits.warp_size)
     halves = _halves(capability, warps, regs, partitioned_caching)
-    launches = max_threads is None or threads <= max_threads
     by_warps = warp_limit(capability.limits, threads, halves=halves, ops=SCALAR)
+    by_registers = register_limit(capability.registers, warps, regs, halves=halves, ops=SCALAR)
+    by_shared = shared_block_limit(shared, smem, percent, rule=rule, opt_in=opt_in, ops=SCALAR)
     found = BlockLimits(
-        warps=by_warps if launches else 0,
+        warps=0 if _launch_bound(threads, max_threads) else by_warps,
         blocks=capability.limits.max_blocks_per_sm,
-        registers=_bounded(
-            register_limit(capability.registers, warps, regs, halves=halves, ops=SCALAR)
-        ),
-        shared_memory=_bounded(
-            shared_block_limit(shared, smem, percent, rule=rule, opt_in=opt_in, ops=SCALAR)
-        ),
+        registers=_bounded(by_registers),
+        shared_memory=_bounded(by_shared),
         barriers=_bounded(barrier_limit(capability.limits, barriers, ops=SCALAR)),
         virtual_resources=_virtual_limit(capability.limits, virtual_resources),
     )
@@ -219,9 +216,10 @@ def occupancy(
         allocated_registers_per_block=per_warp * warps,
         allocated_shared_bytes_per_block=allocated_bytes(shared, smem),
         partitioned_caching=halves == 2,
-        refusal=_refusal(capability, warps, regs, smem, opt_in=opt_in)
-        if launches and not blocks
-        else _launch_bound(threads, max_threads),
+        refusal=None
+        if blocks
+        else _launch_bound(threads, max_threads)
+        or _refusal(capability, warps, regs, smem, opt_in=opt_in),
     )
 
 

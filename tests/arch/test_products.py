@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from perfkit.arch import catalog, load
-from perfkit.arch.peaks import peaks
+from perfkit.arch import catalog, load, peaks
 
 if TYPE_CHECKING:
     from perfkit.arch.types import Gpu
@@ -218,7 +217,7 @@ def test_peak_is_the_printed_one(
     gpu = catalog.gpu(key)
     found = {
         "/".join(peak.key): peak.flop_per_s
-        for peak in peaks(gpu, catalog.capability(str(gpu.compute_capability)))
+        for peak in peaks.peaks(gpu, catalog.capability(str(gpu.compute_capability)))
     }
     assert found[f"{dtype}/{accumulate}/{sparsity}/{unit}"] == pytest.approx(
         tflops * 1e12, rel=0.01
