@@ -1,7 +1,7 @@
 """Files of the database -> the dataclasses of ``types``, which are the schema.
 
 Beyond what ``builder`` checks of every field: ``null`` needs a reason under ``unknown`` (but see
-``types.ABSENT``), every other fact needs a source, and the values of a file must fit together
+``ABSENT``), every other fact needs a source, and the values of a file must fit together
 (``rules``). The first breach raises ``ArchDataError`` with ``file:line``.
 """
 
@@ -13,7 +13,6 @@ from perfkit.arch.builder import Place, Record, build, dtype
 from perfkit.arch.nodes import Source
 from perfkit.arch.rules import Breach, capability_breaches, gpu_breaches
 from perfkit.arch.types import (
-    ABSENT,
     NO_TENSOR_CORES,
     Bibliography,
     Capability,
@@ -33,6 +32,22 @@ if TYPE_CHECKING:
     import yaml
 
     from perfkit.arch.builder import Special
+
+#: fields whose ``None`` says something known, so that a file need not give the reason
+ABSENT: Final[dict[str, str]] = {
+    "limits.block_barriers_per_sm": "named barriers do not limit occupancy",
+    "limits.virtual_resources_per_sm": "this resource does not exist",
+    "registers.compatibility_sub_partitions": "no second rule applies",
+    "shared_memory.carveout_evidence": "shared memory is dedicated",
+    "l1.unified_with_shared_bytes": "L1 and shared memory are separate",
+    "l1.dedicated_bytes": "L1 is what shared memory leaves",
+    "tensor_core": "no tensor cores",
+    "cluster": "no thread block clusters",
+    "cluster.max_blocks_per_sm": "not known to differ from other launches",
+    "cluster_sm_groups": "not measured; cards of one product differ",
+    "compilation.last_cuda": "current toolkits compile it",
+    "tensor_clock_hz": "tensor work runs at the boost clock",
+}
 
 SCHEMA_VERSION: Final = 1
 

@@ -3,7 +3,7 @@
 A field's YAML key is the field's name with the data sheet's unit in place of the SI one
 (``boost_clock_mhz`` in the file, ``boost_clock_hz`` here; ``units.KEY_UNITS`` lists the pairs).
 ``None`` means "not known or not applicable". ``unknown`` says why, under the field's path, unless
-the field is one of ``ABSENT``, where ``null`` has one fixed meaning. Paths in ``unknown``,
+the field is one of ``schema.ABSENT``, where ``null`` has one fixed meaning. Paths in ``unknown``,
 ``Evidence.facts`` and ``Conflict.fact`` are those of fields (``memory.l2_bytes``), whatever unit
 the file uses.
 """
@@ -20,22 +20,6 @@ from perfkit.record import record
 _CAPABILITY: Final = re.compile(
     r"(?:(?:sm|compute)_?)?(?:(\d{1,2})\.(\d)|(\d{1,2})(\d))[af]?", re.IGNORECASE | re.ASCII
 )
-
-#: fields whose ``None`` says something known, so that a file need not give the reason
-ABSENT: Final[dict[str, str]] = {
-    "limits.block_barriers_per_sm": "named barriers do not limit occupancy",
-    "limits.virtual_resources_per_sm": "this resource does not exist",
-    "registers.compatibility_sub_partitions": "no second rule applies",
-    "shared_memory.carveout_evidence": "shared memory is dedicated",
-    "l1.unified_with_shared_bytes": "L1 and shared memory are separate",
-    "l1.dedicated_bytes": "L1 is what shared memory leaves",
-    "tensor_core": "no tensor cores",
-    "cluster": "no thread block clusters",
-    "cluster.max_blocks_per_sm": "not known to differ from other launches",
-    "cluster_sm_groups": "not measured; cards of one product differ",
-    "compilation.last_cuda": "current toolkits compile it",
-    "tensor_clock_hz": "tensor work runs at the boost clock",
-}
 
 #: the rate class of a product without tensor cores, whatever its capability has
 NO_TENSOR_CORES: Final = "none"
@@ -141,9 +125,7 @@ class SharedMemory:
     reserved_per_block_bytes: int
     allocation_unit_bytes: int
     capacities_bytes: tuple[int, ...]  #: carveout sizes; one entry: dedicated, not configurable
-    #: how it is known here that a preference is for the user's share of shared memory (the
-    #: hardware rule of models.carveout): measured | assumed; None where nothing is configurable
-    carveout_evidence: str | None
+    carveout_evidence: str | None  #: hardware rule of models.carveout: measured | assumed
     banks: int
 
     @property
@@ -199,7 +181,7 @@ class ClusterLimits:
 
     max_portable: int
     max_nonportable: int | None
-    max_blocks_per_sm: int | None = None  #: of a launch in clusters; None: not known to differ
+    max_blocks_per_sm: int | None = None  #: of a launch in clusters, where it differs
 
 
 @record
@@ -288,9 +270,7 @@ class Gpu:
     memory: Memory
     tdp_w: int | None
     published: tuple[PublishedPeak, ...]
-    #: SMs that can share a cluster, group by group; None: not measured. No vendor publishes it,
-    #: and it differs from card to card.
-    cluster_sm_groups: tuple[int, ...] | None = None
+    cluster_sm_groups: tuple[int, ...] | None = None  #: SMs that can share a cluster, if measured
     unknown: dict[str, str]
     sources: tuple[Evidence, ...]
     conflicts: tuple[Conflict, ...]

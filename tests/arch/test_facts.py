@@ -7,7 +7,7 @@ import pytest
 from perfkit.arch import catalog, load, schema
 from perfkit.arch.facts import evidence, facts
 from perfkit.arch.peaks import published_key
-from perfkit.arch.types import ABSENT
+from perfkit.arch.schema import ABSENT
 from tests.arch.broken import CAPABILITY, SAMPLE
 
 #: what a record is called, and a summary

@@ -1,0 +1,70 @@
+"""Capabilities as people write them, and what is derived from a dataclass by naming alone."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from perfkit.arch import catalog, types
+from perfkit.arch.types import ABSENT, Capability, ComputeCapability, Gpu
+from perfkit.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("9.0", (9, 0)),
+        ("90", (9, 0)),
+        ("sm_90", (9, 0)),
+        ("sm_90a", (9, 0)),
+        ("SM_100F", (10, 0)),
+        ("compute_121", (12, 1)),
+        ("sm90", (9, 0)),
+        ("12.1", (12, 1)),
+        ("12.0f", (12, 0)),
+        (" 8.6\n", (8, 6)),
+    ],
+)
+def test_capability_spellings(text, expected):
+    assert ComputeCapability.parse(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "9", "9.", ".0", "8.10", "9.0.0", "9,0", "sm_", "sm_90b", "sm_90aa", "-9.0", "9.0 a", "1000"]
+    + ["90.0x", "٩.٠", "9e0", "nine"],
+)  # fmt: skip
+def test_not_a_capability(text):
+    with pytest.raises(UsageError, match="is not a compute capability"):
+        ComputeCapability.parse(text)
+
+
+def test_capabilities_compare_as_numbers():
+    assert ComputeCapability.parse("9.0") < ComputeCapability.parse("11.0")
+    assert str(ComputeCapability(10, 3)) == "10.3"
+    assert ComputeCapability(10, 3).sm == "sm_103"
+
+
+def test_gencode_keeps_the_suffix():
+    assert catalog.capability("9.0").compilation.gencode == (
+        "-gencode=arch=compute_90,code=sm_90",
+        "-gencode=arch=compute_90a,code=sm_90a",
+    )
+
+
+def test_dedicated_shared_memory_cannot_be_configured():
+    assert not catalog.capability("6.1").shared_memory.configurable
+    assert catalog.capability("7.5").shared_memory.configurable
+
+
+def test_absences_are_optional_fields():
+    """A reason for a field that cannot be ``None``, or that is gone, would never be read."""
+    for path in ABSENT:
+        *parents, name = path.split(".")
+        owner = Gpu if name in {"tensor_clock_hz", "cluster_sm_groups"} else Capability
+        for parent in parents:
+            annotation = {field.name: field.type for field in dataclasses.fields(owner)}[parent]
+            owner = getattr(types, str(annotation).removesuffix(" | None"))
+        annotations = {field.name: str(field.type) for field in dataclasses.fields(owner)}
+        assert annotations[name].endswith(" | None"), path
