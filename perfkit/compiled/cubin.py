@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Final
 from perfkit.compiled.call_graph import CallGraph
 from perfkit.compiled.demangle import demangle
 from perfkit.compiled.elf import read_elf
-from perfkit.compiled.kinds import HEAD_BYTES, describe, is_cubin
+from perfkit.compiled.files import reading, shown
+from perfkit.compiled.kinds import HEAD_BYTES, is_cubin
 from perfkit.compiled.nv_info import read_function_table, read_kernel_attributes
-from perfkit.errors import CubinError, InputError
+from perfkit.errors import CubinError
 from perfkit.kernel import KernelResources
 
 if TYPE_CHECKING:
@@ -42,18 +43,12 @@ def read_cubin_file(path: str | Path) -> tuple[KernelResources, ...]:
         CubinError: not a cubin, or a broken one.
         InputError: the file cannot be read.
     """
-    origin = str(path).encode("utf-8", "replace").decode("utf-8")
-    try:
-        with Path(path).open("rb") as file:
-            head = file.read(HEAD_BYTES)
-            # a file of another kind may be huge: its first bytes are enough to refuse it
-            if not is_cubin(head):
-                raise CubinError(f"this is {describe(head)}, not a cubin", where=origin)
-            data = head + file.read()
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"cannot be read: {reason}", where=origin) from error
-    return read_cubin(data, origin=origin)
+    path = Path(path)
+    with reading(path), path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+        # a file of another kind may be huge: its first bytes are enough to refuse it
+        data = head + file.read() if is_cubin(head) else head
+    return read_cubin(data, origin=shown(path))
 
 
 def read_cubin(data: bytes, *, origin: str) -> tuple[KernelResources, ...]:

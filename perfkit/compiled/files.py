@@ -1,0 +1,40 @@
+"""Files that users name: how they are shown, and what is said of those that cannot be read."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from perfkit.compiled.kinds import HEAD_BYTES
+from perfkit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def shown(path: Path) -> str:
+    """A path as text that every terminal and file takes: undecodable bytes become ``?``."""
+    return str(path).encode("utf-8", "replace").decode("utf-8")
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Say why a file cannot be read. A path with a NUL character is a ``ValueError``."""
+    try:
+        if path.is_dir():
+            raise InputError("is a directory: name a .cu or .cubin file", where=shown(path))
+        yield
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise InputError(f"cannot be read: {reason}", where=shown(path)) from error
+
+
+def read_head(path: Path) -> bytes:
+    """The first bytes, enough to tell what the file is.
+
+    Raises:
+        InputError: missing, a directory, or not readable.
+    """
+    with reading(path), path.open("rb") as file:
+        return file.read(HEAD_BYTES)

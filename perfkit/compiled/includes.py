@@ -1,0 +1,59 @@
+"""Every file of the user that a source may include: what the compile cache must know.
+
+NVRTC tells no dependencies, so they are found by reading. The scan errs on the safe side: it takes
+every ``#include`` whether or not a condition hides it, and every directory that has such a file,
+not only the first. CUDA's own headers are not followed: their version stands for them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+_INCLUDE: Final = re.compile(
+    rb"(?:(?:#|%:)\s*(?:include|include_next|import)\s*|__has_include\s*\(\s*)(?:([\"<])([^\">\r\n]+)|(\w))"
+)
+_COMMENT: Final = re.compile(rb"/\*.*?\*/", re.DOTALL)
+_SPLICE: Final = re.compile(rb"\\\r?\n")
+
+
+def user_files(
+    source: bytes, directory: Path, include_dirs: Iterable[Path]
+) -> dict[Path, bytes] | None:
+    """Path -> content of all files that ``source``, lying in ``directory``, may include.
+
+    ``None``: it cannot be told, because an include names a macro.
+    """
+    found: dict[Path, bytes] = {}
+    searched = [path.resolve() for path in include_dirs]
+    pending = [(source, directory.resolve())]
+    while pending:
+        text, own = pending.pop()
+        for name in _names(text):
+            if name is None:
+                return None
+            for candidate in (parent / name for parent in (own, *searched)):
+                path = candidate.resolve()
+                if path in found or not path.is_file():
+                    continue
+                try:
+                    found[path] = path.read_bytes()
+                except OSError:  # the compiler will say so
+                    continue
+                pending.append((found[path], path.parent))
+    return found
+
+
+def _names(text: bytes) -> Iterator[str | None]:
+    """Names of includes; None for one that a macro gives.
+
+    Comments may hide an include or stand in the middle of one: both readings count.
+    """
+    spliced = _SPLICE.sub(b"", text)
+    for reading in (spliced, _COMMENT.sub(b" ", spliced)):
+        for match in _INCLUDE.finditer(reading):
+            yield None if match[3] else match[2].decode("utf-8", "surrogateescape")

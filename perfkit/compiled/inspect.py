@@ -1,0 +1,111 @@
+"""Kernels of any file that perfkit reads: a cubin by its content, a source by its name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from perfkit.compiled.files import read_head, shown
+from perfkit.compiled.kinds import describe, is_cubin
+from perfkit.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from perfkit.arch.types import ComputeCapability
+    from perfkit.kernel import KernelResources
+
+SOURCE_SUFFIXES: Final = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".h", ".hpp", ".inl"})
+_SHOWN_NAMES: Final = 20
+
+
+def inspect(
+    path: str | Path,
+    *,
+    arch: ComputeCapability | str | None = None,
+    include_dirs: Iterable[Path] = (),
+    defines: Iterable[str] = (),
+    std: str | None = None,
+    max_registers: int | None = None,
+    fast_math: bool = False,
+    name_expressions: Iterable[str] = (),
+    extra: Iterable[str] = (),
+    kernel: str | None = None,
+) -> tuple[KernelResources, ...]:
+    """Every kernel of a cubin, or of a source compiled for ``arch``, in file order.
+
+    ``arch`` is ``9.0`` or ``sm_90a``; a cubin says its own. ``kernel`` is a regular expression,
+    looked for in the mangled and in the shown name. The rest is how to compile a source, see
+    ``CompileOptions``; a cubin ignores it.
+
+    Raises:
+        InputError: unreadable, or of a kind that is not read.
+        UsageError: a source without ``arch``, a bad option, or no kernel of that name.
+        Unavailable: compiling needs NVRTC and it is not here.
+    """
+    path = Path(path)
+    pattern = None if kernel is None else _compiled_pattern(kernel)
+    if is_cubin(head := read_head(path)):
+        from perfkit.compiled.cubin import read_cubin_file
+
+        return _chosen(read_cubin_file(path), pattern)
+    if path.suffix.lower() not in SOURCE_SUFFIXES:
+        raise _not_read(path, head)
+    if arch is None:
+        raise UsageError(
+            f"{shown(path)} is a source: it has to be compiled for some GPU",
+            hint="name the architecture, such as sm_90",
+        )
+    from perfkit.compiled.compile_options import CompileOptions
+    from perfkit.compiled.source import read_source
+
+    options = CompileOptions(
+        include_dirs=tuple(Path(directory) for directory in include_dirs),
+        defines=tuple(defines),
+        std=std,
+        max_registers=max_registers,
+        fast_math=fast_math,
+        name_expressions=tuple(name_expressions),
+        extra=tuple(extra),
+    )
+    return _chosen(read_source(path, arch=arch, options=options), pattern)
+
+
+def _not_read(path: Path, head: bytes) -> InputError:
+    what = describe(head)
+    hint = "perfkit reads cubins and CUDA sources (.cu)"
+    if what == "CUDA source":
+        hint += ": rename it to .cu"
+    elif what.startswith(("a fatbin", "a host ELF", "a static library", "a Windows")):
+        hint += ": cuobjdump -xelf all FILE takes the cubins out"
+    elif what == "PTX text":
+        hint += ": ptxas -arch=sm_90 FILE -o FILE.cubin makes one"
+    return InputError(f"this is {what}, which is not read", where=shown(path), hint=hint)
+
+
+def _compiled_pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise UsageError(f"--kernel {text!r} is not a regular expression: {error}") from error
+
+
+def _chosen(
+    kernels: tuple[KernelResources, ...], pattern: re.Pattern[str] | None
+) -> tuple[KernelResources, ...]:
+    if pattern is None:
+        return kernels
+    found = tuple(
+        kernel
+        for kernel in kernels
+        if pattern.search(kernel.demangled) or pattern.search(kernel.name)
+    )
+    if not found:
+        names = [kernel.demangled for kernel in kernels]
+        more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
+        raise UsageError(
+            f"no kernel matches {pattern.pattern!r}",
+            hint=f"the file has {', '.join(names[:_SHOWN_NAMES])}{more}",
+        )
+    return found
