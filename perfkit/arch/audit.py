@@ -40,13 +40,15 @@ class Finding:
 
 @dataclass(slots=True, kw_only=True)
 class _Database:
-    """What could be read. ``known`` adds what the shipped database has."""
+    """What of a directory could be read."""
 
     directory: Path
     capabilities: list[Parsed[Capability]] = field(default_factory=list)
     gpus: list[Parsed[Gpu]] = field(default_factory=list)
     aliases: dict[str, tuple[str, int]] = field(default_factory=dict)
     sources: dict[str, tuple[Bibliography, int]] = field(default_factory=dict)
+    keys: set[str] = field(default_factory=set)  #: of all products, also those that cannot be read
+    complete: bool = True  #: every file could be read
 
     def line(self, name: str, line: int) -> str:
         return f"{self.directory / name}:{line}"
@@ -89,6 +91,8 @@ def audit(directory: Path) -> tuple[Finding, ...]:
 def _read(directory: Path, files: tuple[Path, ...], findings: list[Finding]) -> _Database:
     database = _Database(directory=directory)
     for path in files:
+        if path.parent.name == load.GPUS:
+            database.keys.add(path.stem)
         try:
             if path.name == load.ALIASES and path.parent == directory:
                 database.aliases = schema.read_aliases(path)
@@ -99,6 +103,7 @@ def _read(directory: Path, files: tuple[Path, ...], findings: list[Finding]) -> 
             else:
                 database.gpus.append(schema.parse_gpu(path))
         except ArchDataError as error:
+            database.complete = False
             where = error.where or str(path)
             findings.append(Finding(where=where, rule="schema", message=error.message))
     return database
@@ -148,6 +153,9 @@ def _source_ids(own: _Database, base: _Database) -> Iterator[Finding]:
 
 
 def _unused_sources(own: _Database, _: _Database) -> Iterator[Finding]:
+    """Only if every file could be read: a broken one may be what uses the source."""
+    if not own.complete:
+        return
     used = {row.id for parsed in _records(own) for row in parsed.built.sources}
     for parsed in _records(own):
         for row in parsed.built.conflicts:
@@ -227,7 +235,7 @@ def _peak_message(row: PublishedPeak, computed: float | None) -> str | None:
 
 def _aliases(own: _Database, base: _Database) -> Iterator[Finding]:
     """An alias must lead to a product, and no other name may lead somewhere else."""
-    keys = {parsed.built.key for parsed in (*base.gpus, *own.gpus)}
+    keys = own.keys | base.keys
     capabilities = _capability_of(own, base)
     meaning = {normalise(key): key for key in keys}
     meaning |= {normalise(cc.architecture): "an architecture" for cc in capabilities.values()}

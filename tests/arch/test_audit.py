@@ -112,15 +112,18 @@ def test_all_findings_at_once(tmp_path):
         name, old, new, _ = BROKEN[rule]
         assert old is not None
         change(directory, name, old, new)
-    (directory / "gpu/broken.yaml").write_text("schema: [")
+    (directory / "gpu/toy.yml").write_text("")
     # "rate-class" takes away the rate that "peak" compares with
-    assert rules(audit.audit(directory)) == {
-        "file",
-        "unused-source",
-        "rate-class",
-        "alias",
-        "schema",
-    }
+    expected = {"file", "unused-source", "rate-class", "alias", "stray-file"}
+    assert rules(audit.audit(directory)) == expected
+
+
+def test_a_broken_file_is_one_finding(tmp_path):
+    """Its name is still taken, and what it would use is not called unused."""
+    directory = copy(tmp_path)
+    change(directory, GPU, "sm_count: 100", "sm_count: 1e2")
+    change(directory, CAPABILITY, "id: ptx", "id: guide")
+    assert rules(audit.audit(directory)) == {"schema"}
 
 
 def test_several_breaches_of_one_file(tmp_path):
