@@ -97,6 +97,11 @@ def test_spellings_of_a_product(text):
     assert labels(text) == ["rtx-4090"]
 
 
+def test_an_alias_may_look_like_a_capability():
+    """980 reads as 98.0, which the database does not hold."""
+    assert labels("980") == ["gtx-980"]
+
+
 def test_alias_and_full_name():
     assert catalog.gpu("h100").key == "h100-sxm5"
     assert catalog.gpu("H100 SXM5 80GB").key == "h100-sxm5"
