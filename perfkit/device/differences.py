@@ -6,11 +6,11 @@ looking at little.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.arch.facts import facts
+from perfkit.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ class Verdict(StrEnum):
     NOT_COMPARED = "not compared"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Difference:
     """One fact. ``database`` and ``device`` are in the unit that the fact's path names."""
 

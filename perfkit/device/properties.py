@@ -8,7 +8,6 @@ and 13.x.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from perfkit.access import require_cuda
@@ -16,6 +15,7 @@ from perfkit.arch import catalog
 from perfkit.arch.types import ComputeCapability, Target
 from perfkit.device.products import product
 from perfkit.errors import DeviceError, NoDevice, UnknownTarget
+from perfkit.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +34,7 @@ class Driver(Protocol):
     def attributes(self, index: int) -> Mapping[str, int]: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Device:
     """One card. Sizes in bytes, clocks in hertz; ``None``: this driver does not tell."""
 
