@@ -21,7 +21,7 @@ help:
 	@echo "make test        lint, types, the wheel in an empty environment, all tests"
 	@echo "make lint        ruff and mypy only"
 	@echo "make bench       throughput, start-up and compile times (tests/bench/README.md)"
-	@echo "make exhaustive  the occupancy model against NVIDIA's header, whole axes; half an hour"
+	@echo "make exhaustive  the occupancy model against NVIDIA's header, whole axes; ten minutes"
 	@echo "make clean       remove $(VENV) and build output"
 
 demo: $(VENV)/demo.stamp

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,7 @@ def check(page: str, shell) -> int:
     """Run a page's commands; the number that ran. Fails with the line and both outputs."""
     steps = [step for step in commands(page) if RUNS.match(step.text)]
     status = 0
-    for step, following in zip(steps, [*steps[1:], None], strict=True):
+    for step, following in zip_longest(steps, steps[1:]):
         done = shell(step.text, status)
         status = done.returncode
         excused = following is not None and following.text.startswith("echo $?")

@@ -31,7 +31,7 @@ def seconds(gpu: str, cache: str) -> float:
         capture_output=True,
         text=True,
         cwd=ROOT,
-        env=os.environ | {"XDG_CACHE_HOME": cache, "PERFKIT_CACHE": cache},
+        env=os.environ | {"PERFKIT_CACHE": cache},
     )
     took = time.perf_counter() - start
     if done.returncode:
