@@ -14,7 +14,7 @@ from perfkit.errors import UsageError
 
 KIB: Final = 1024
 
-_BINARY: Final = {"": 1, "k": KIB, "m": KIB**2, "g": KIB**3, "t": KIB**4}
+_BINARY: Final[dict[str, int]] = {"": 1, "k": KIB, "m": KIB**2, "g": KIB**3, "t": KIB**4}
 _SIZE: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b)?\s*", re.IGNORECASE | re.ASCII)
 
 #: suffix of a YAML key -> (suffix of the field in Python, factor), for the whole database
@@ -46,7 +46,8 @@ def parse_bytes(text: str) -> int:
     whole, _, fraction = number.partition(".")
     if len(whole) > 18 or len(fraction) > 18:
         raise UsageError(f"{text!r} is not a plausible size")
-    scaled, rest = divmod(int(whole + fraction) * _BINARY[prefix.lower()], 10 ** len(fraction))
+    digits: int = 10 ** len(fraction)
+    scaled, rest = divmod(int(whole + fraction) * _BINARY[prefix.lower()], digits)
     if rest:
         raise UsageError(f"{text!r} is not a whole number of bytes")
     return scaled

@@ -108,7 +108,8 @@ def _smaller(x: NDArray[Any], y: NDArray[Any], out: NDArray[Any] | None) -> NDAr
 def _capped(capability: Capability, limit: NDArray[Any]) -> NDArray[np.int8]:
     import numpy as np
 
-    return np.minimum(limit, capability.limits.max_blocks_per_sm).astype(np.int8)
+    capped: NDArray[Any] = np.minimum(limit, capability.limits.max_blocks_per_sm)
+    return capped.astype(np.int8)
 
 
 def _warp_register_table(capability: Capability) -> NDArray[np.int8]:

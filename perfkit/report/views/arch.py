@@ -51,7 +51,10 @@ def facts_document(record: Capability | Gpu, *, with_sources: bool) -> Document:
     if with_sources:
         columns.append(Column("source", "source"))
     rows = []
-    for path, value in facts(record).items():
+    shown = facts(record)
+    if isinstance(record, Capability):
+        shown["compilation.gencode"] = record.compilation.gencode
+    for path, value in shown.items():
         if path == "published":  # shown with the peaks
             continue
         row = [path, _text(path, value)]
@@ -123,10 +126,6 @@ def _differences(found: Sequence[Capability], *, everything: bool) -> list[tuple
 
 
 def capability_content(record: Capability) -> dict[str, Any]:
-    return _with_apparatus(record)
-
-
-def _with_apparatus(record: Capability | Gpu) -> dict[str, Any]:
     nested: dict[str, Any] = {}
     for path, value in facts(record).items():
         *parents, name = path.split(".")
@@ -134,6 +133,7 @@ def _with_apparatus(record: Capability | Gpu) -> dict[str, Any]:
         for parent in parents:
             level = level.setdefault(parent, {})
         level[name] = _plain(value)
+    nested["compilation"]["gencode"] = list(record.compilation.gencode)
     return {
         **nested,
         "unknown": dict(record.unknown),
