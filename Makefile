@@ -36,7 +36,7 @@ lint: $(VENV)/test.stamp
 	@$(BIN)/mypy
 
 wheel: $(VENV)/test.stamp
-	@.ci/wheel $(BIN)/python
+	@.ci/wheel $(CURDIR)/$(BIN)/python
 
 oracle: $(ORACLE)/oracle.stamp
 
