@@ -45,9 +45,11 @@ def read_cubin_file(path: str | Path) -> tuple[KernelResources, ...]:
     """
     path = Path(path)
     with reading(path), path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
+        data = file.read(HEAD_BYTES)
         # a file of another kind may be huge: its first bytes are enough to refuse it
-        data = head + file.read() if is_cubin(head) else head
+        if is_cubin(data):
+            file.seek(0)
+            data = file.read()
     return read_cubin(data, origin=shown(path))
 
 

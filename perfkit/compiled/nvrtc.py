@@ -206,9 +206,9 @@ def _check_target(target: str, release: str) -> None:
     from perfkit.arch.catalog import capability
 
     compilation = capability(target).compilation
-    extra = "cu12" if compilation.last_cuda is not None else "cu13"
+    last = compilation.last_cuda
+    extra, span = ("cu13", "and later") if last is None else ("cu12", f"to {last}")
     raise Unavailable(
-        f"NVRTC {release} does not compile for {target}: CUDA {compilation.first_cuda}"
-        f" to {compilation.last_cuda or 'today'} do",
+        f"NVRTC {release} does not compile for {target}: CUDA {compilation.first_cuda} {span} do",
         hint=f"pip install 'perfkit[{extra}]' in an environment of its own has one that does",
     )
