@@ -1,9 +1,9 @@
-"""A cubin as an ELF file: every offset is checked first, then pyelftools reads the sections.
+"""A cubin as an ELF file: every offset is checked first, then pyelftools reads the names.
 
-pyelftools trusts its input, so what it will follow is made safe here: the tables lie within the
-file, only section types that cubins have are opened, a symbol table is linked to a string table,
-and names have a bounded length. Nothing is allocated by a number that the file states. Symbols are
-unpacked here, because pyelftools drops the bit of ``st_other`` that marks a kernel.
+pyelftools trusts its input, so what it follows is made safe here: the tables lie within the file,
+a symbol table is linked to a string table, and names have a bounded length. Nothing is allocated
+by a number that the file states. Symbols are unpacked here, because pyelftools drops the bit of
+``st_other`` that marks a kernel.
 
 Layout: System V gABI, chapters 4 and 5 (ELF64, little-endian). Two flavours exist (measured with
 NVRTC 12.9 and 13.5): ABI version 7 keeps the SM number in the low byte of ``e_flags``, ABI version
@@ -166,10 +166,10 @@ def _read_sections(data: bytes, header: _Header, origin: str) -> dict[int, Secti
 
     wanted = _checked_sections(data, header, origin)
     try:
-        elf = ELFFile(io.BytesIO(data))
+        names = ELFFile(io.BytesIO(data)).get_section(header.names)
         return {
-            number: Section(number, _printable(elf.get_section(number).name), *fields)
-            for number, fields in wanted.items()
+            number: Section(number, _printable(names.get_string(name)), *fields)
+            for number, (name, *fields) in wanted.items()
         }
     except (ELFError, ConstructError) as error:
         raise CubinError(
@@ -178,7 +178,7 @@ def _read_sections(data: bytes, header: _Header, origin: str) -> dict[int, Secti
 
 
 def _checked_sections(data: bytes, header: _Header, origin: str) -> dict[int, tuple[int, ...]]:
-    """Index -> type, flags, offset, size, link, info of the sections that may be opened."""
+    """Number -> name, type, flags, offset, size, link, info of the sections that are of use."""
     end = header.table + header.entries * _SECTION.size
     raw = list(_SECTION.iter_unpack(data[header.table : end]))
     wanted: dict[int, tuple[int, ...]] = {}
@@ -196,7 +196,7 @@ def _checked_sections(data: bytes, header: _Header, origin: str) -> dict[int, tu
             where = f"{origin}@{header.table + index * _SECTION.size:#x}"
             raise CubinError(f"section {index} {problem}", where=where)
         if kind in _KINDS or kind in _PROCESSOR:
-            wanted[index] = (kind, flags, offset, size, link, info)
+            wanted[index] = (name, kind, flags, offset, size, link, info)
     if raw[header.names][1] != _STRTAB:
         raise CubinError("the section names are not a string table", where=f"{origin}@0x3e")
     start, size = raw[header.names][4:6]

@@ -95,6 +95,8 @@ class Names(Cursor, ABC):
                 found = f"{found}::{part}" if found and part else found or part
             if self.peek() != "E":
                 self.seen.append(Type(found))
+        if not found:
+            raise NotUnderstoodError
         return found
 
     def local(self) -> str:
