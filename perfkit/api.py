@@ -128,7 +128,7 @@ def configured_shared_bytes(
         Bytes: an int for ints, a NumPy array for arrays, which broadcast. 0 where nothing launches.
 
     >>> configured_shared_bytes("9.0", 256, 32, 4096)
-    135168
+    102400
     """
     from perfkit.analysis import configured
 

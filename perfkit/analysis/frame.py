@@ -29,10 +29,10 @@ def sweep(targets: tuple[Target, ...], **axes: Any) -> pd.DataFrame:
 def pieces(
     targets: tuple[Target, ...],
     *,
-    threads: Iterable[int],
-    regs: Iterable[int],
-    smem: Iterable[int] = (0,),
-    carveout: Iterable[int] = (NO_PREFERENCE,),
+    threads: int | Iterable[int],
+    regs: int | Iterable[int],
+    smem: int | Iterable[int] = 0,
+    carveout: int | Iterable[int] = NO_PREFERENCE,
     barriers: int = 1,
     rule: Rule = "driver",
 ) -> Iterator[pd.DataFrame]:
@@ -40,7 +40,7 @@ def pieces(
 
     Args:
         targets: what to ask about.
-        threads: threads per block.
+        threads: threads per block; one value or several, as for the other axes.
         regs: registers per thread.
         smem: static plus dynamic bytes per block.
         carveout: percent 0..100, or -1 for no preference.
@@ -71,10 +71,10 @@ def pieces(
             yield _piece(targets, target, np.ix_(*part), barriers, rule)
 
 
-def _axis(name: str, values: Iterable[int]) -> NDArray[Any]:
+def _axis(name: str, values: int | Iterable[int]) -> NDArray[Any]:
     import numpy as np
 
-    axis = np.asarray(list(values))
+    axis = np.asarray(list(values) if isinstance(values, Iterable) else [values])
     if axis.size == 0:
         raise UsageError(f"nothing to sweep: {name} is empty")
     return axis
@@ -94,9 +94,12 @@ def _piece(
     limits = target.capability.limits
     blocks = blocks_per_sm(target.capability, threads, regs, smem, carveout, barriers, rule)
     warps = blocks.astype(np.int16) * -(-threads // limits.warp_size)
-    kinds = (np.int32, np.int16, np.int32, np.int8)
+    # narrow where all that a launch can have fits; what is beyond is zero blocks, yet listed
+    kinds = ("int32", "int16", "int32", "int8")
     columns = [
-        np.broadcast_to(axis.astype(kind), blocks.shape).reshape(-1)
+        np.broadcast_to(
+            axis.astype(kind) if axis.max() <= np.iinfo(kind).max else axis, blocks.shape
+        ).reshape(-1)
         for axis, kind in zip(mesh, kinds, strict=True)
     ]
     labels = [one.label for one in targets]

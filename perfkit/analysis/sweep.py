@@ -90,10 +90,10 @@ def _integers(name: str, value: ArrayLike, low: int, high: int | None) -> NDArra
     if array.dtype.kind not in "iu":
         raise UsageError(f"{name} must be integers, not {array.dtype}")
     if array.size:
-        least = int(array.min())
-        if least < low or (high is not None and int(array.max()) > high):
+        least, most = int(array.min()), int(array.max())
+        if least < low or (high is not None and most > high):
             span = f"at least {low}" if high is None else f"{low} to {high}"
-            raise UsageError(f"{name} must be {span}", hint=f"the smallest is {least}")
+            raise UsageError(f"{name} = {least if least < low else most}: must be {span}")
     # narrow types would overflow in the arithmetic that follows
     return array if array.dtype.itemsize >= 4 else array.astype(np.int32)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +17,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from perfkit import __version__
+from perfkit.cli.help import block, examples
 from perfkit.errors import CompileError, PerfkitError
 
 if TYPE_CHECKING:
@@ -33,11 +35,17 @@ COMMANDS: Final = {
 }
 
 EXIT_INTERRUPTED: Final = 130
-EXIT_BROKEN_PIPE: Final = 141
+
+#: how models begin a message about an input that is also an option: ``regs = 256: …``
+_INPUT: Final = re.compile(r"^(threads|regs|smem|carveout|barriers|grid|cluster) = ")
 
 
 class LazyGroup(TyperGroup):
     """Imports a command's module when the command is asked for."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands: Any = dict.fromkeys(COMMANDS)  # only for "did you mean"
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
@@ -76,21 +84,38 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+_EXAMPLES: Final = examples(
+    "perfkit occupancy kernel.cu --gpu a100,h100",
+    "perfkit occupancy --gpu rtx-4090 --threads 256 --regs 40 --smem 16K",
+    "perfkit gpu show h100",
+)
+_EXIT_CODES: Final = block(
+    "Exit codes",
+    "0   fine",
+    "1   the answer is no: a finding, a regression, something that does not fit",
+    "2   usage or bad input",
+    "3   inconclusive",
+    "4   something is missing here: a GPU, the compiler, an extra",
+    "5   the device or a kernel failed while running",
+    "70  a bug in perfkit",
+)
+
+
+@app.callback(epilog=f"{_EXAMPLES}\n\n{_EXIT_CODES}")
 def perfkit(
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
     ),
 ) -> None:
-    """GPU occupancy and performance analysis for CUDA kernels, with no GPU needed.
-
-    Exit codes: 0 fine, 1 the answer is no, 2 usage or bad input, 3 inconclusive,
-    4 something is missing here, 5 the device or a kernel failed, 70 a bug in perfkit.
-    """
+    """GPU occupancy and performance analysis for CUDA kernels, with no GPU needed."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; never raises for bad input."""
+    """Run the command line and return its exit code; never raises for bad input.
+
+    Without a command it shows the help on stderr and returns 2: a script whose variable with the
+    command is empty must not go on as if it had an answer.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # an ASCII terminal gets ? instead of a crash
@@ -98,9 +123,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         app(args=None if argv is None else list(argv), prog_name="perfkit")
     except PerfkitError as error:
         return _report(error)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_BROKEN_PIPE
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except Exception as error:  # the last resort: say that it is our fault
@@ -117,7 +139,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _report(error: PerfkitError) -> int:
     if isinstance(error, CompileError) and error.log.strip():
         typer.echo(error.log.rstrip(), err=True)
-    typer.echo(f"perfkit: error: {error}", err=True)
+    # the option as typed; a model does not know that there are options
+    message = _INPUT.sub(r"--\1 ", str(error))
+    typer.echo(f"perfkit: error: {message}", err=True)
     if error.hint:
         typer.echo(f"hint: {error.hint}", err=True)
     return error.exit_code

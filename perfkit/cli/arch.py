@@ -10,11 +10,10 @@ import typer
 from perfkit.arch import catalog
 from perfkit.cli import options
 from perfkit.cli.emit import emit
+from perfkit.cli.help import examples, new_app
 from perfkit.errors import UsageError
 
-app = typer.Typer(
-    rich_markup_mode=None, no_args_is_help=True, help="Compute capabilities: limits and features."
-)
+app = new_app(no_args_is_help=True, help="Compute capabilities: limits and features.")
 
 SourcesOption = Annotated[
     bool, typer.Option("--sources", help="Show where each fact comes from, and what conflicts.")
@@ -25,7 +24,7 @@ def _complete(incomplete: str) -> list[str]:
     return [key for key in catalog.capability_keys() if key.startswith(incomplete)]
 
 
-@app.command("list", epilog="Example: perfkit arch list -f csv")
+@app.command("list", epilog=examples("perfkit arch list", "perfkit arch list -f csv"))
 def list_(
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
@@ -43,7 +42,7 @@ def list_(
     )
 
 
-@app.command(epilog="Examples: perfkit arch show 9.0; perfkit arch show hopper --sources")
+@app.command(epilog=examples("perfkit arch show 9.0", "perfkit arch show hopper --sources"))
 def show(
     capability: Annotated[str, typer.Argument(autocompletion=_complete, help="9.0 or sm_90.")],
     sources: SourcesOption = False,
@@ -63,7 +62,9 @@ def show(
     )
 
 
-@app.command(epilog="Example: perfkit arch compare 8.6 9.0")
+@app.command(
+    epilog=examples("perfkit arch compare 8.6 9.0", "perfkit arch compare v100 h100 -f csv")
+)
 def compare(
     capabilities: Annotated[
         list[str], typer.Argument(autocompletion=_complete, help="Two or more capabilities.")
@@ -87,7 +88,7 @@ def compare(
     )
 
 
-@app.command(epilog="Examples: perfkit arch check; perfkit arch check my-archdb")
+@app.command(epilog=examples("perfkit arch check", "perfkit arch check my-archdb"))
 def check(
     directory: Annotated[
         Path | None,
@@ -96,10 +97,15 @@ def check(
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
-    """Audit a database: schema, sources, plausibility and published peaks. Findings: exit 1."""
+    """Audit a database: schema, sources and plausible values.
+
+    Peak rates are held against the published ones. Exit code 1 if there are findings.
+    """
     from perfkit.arch import audit, load
     from perfkit.report.views import arch as view
 
+    if directory is not None and not directory.is_dir():
+        raise UsageError(f"{directory} is not a directory")
     directories = (directory,) if directory is not None else load.directories()
     files = sum(len(audit.audited_files(one)) for one in directories)
     findings = [finding for one in directories for finding in audit.audit(one)]

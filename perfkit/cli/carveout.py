@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import typer
-
 from perfkit.analysis.carveout import table
 from perfkit.cli import options
 from perfkit.cli.emit import emit
+from perfkit.cli.help import examples, new_app
+from perfkit.cli.launch_options import refuse_what_fits_nowhere
+from perfkit.errors import UsageError
 
-app = typer.Typer(rich_markup_mode=None)
+app = new_app()
 
 
 @app.command(
-    epilog="Examples: perfkit carveout -g h100; perfkit carveout -g a100 -t 256 -r 32 -s 20K"
+    epilog=examples("perfkit carveout -g h100", "perfkit carveout -g a100 -t 256 -r 32 -s 20K")
 )
 def carveout(
     gpu: options.GpuOption = None,
@@ -22,16 +23,27 @@ def carveout(
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
-    """Show the capacities a preference leads to, and what each means for a launch.
+    """Show how an SM splits its memory into shared memory and L1.
 
-    With --threads, --regs and --smem: the resident blocks and the L1 left at every capacity.
+    One line per capacity and the preferences that lead to it. With --threads, --regs and --smem
+    also the resident blocks of that launch, and the L1 that is left.
     """
-    block = options.volume(options.dimensions(threads, "--threads")) if threads else None
+    if threads is None and (regs is not None or smem is not None):
+        raise UsageError(
+            "--regs and --smem describe a launch: how many threads per block?",
+            hint="write --threads 256",
+        )
+    targets = options.targets(gpu)
+    size = options.size(smem, "--smem") or 0
+    refuse_what_fits_nowhere([(target.capability, size) for target in targets], "--smem")
     found = tuple(
         row
-        for target in options.targets(gpu)
+        for target in targets
         for row in table(
-            target, threads=block, regs=regs or 0, smem=options.size(smem, "--smem") or 0
+            target,
+            threads=options.block_threads(target.capability, threads) if threads else None,
+            regs=regs or 0,
+            smem=size,
         )
     )
     from perfkit.report.views import carveout as view

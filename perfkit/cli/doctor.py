@@ -14,6 +14,7 @@ from perfkit import __version__
 from perfkit.access import State, Status
 from perfkit.cli import options
 from perfkit.cli.emit import emit
+from perfkit.cli.help import examples, new_app
 from perfkit.errors import ArchDataError, PerfkitError, UnknownTarget
 from perfkit.units import format_bytes
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from perfkit.device.properties import Device
 
-app = typer.Typer(rich_markup_mode=None)
+app = new_app()
 
 #: The extras that a user may want; what each consists of is in the package's metadata.
 CUDA_EXTRAS: Final = ("cu12", "cu13")  #: one of them does
@@ -38,14 +39,15 @@ _COMPLETIONS: Final = {
 }
 
 
-@app.command(epilog="Examples: perfkit doctor; perfkit doctor -f json")
+@app.command(epilog=examples("perfkit doctor", "perfkit doctor -f json"))
 def doctor(
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
-    """Show what is installed and found here; predictions need none of what may be missing.
+    """Show what is installed and found here.
 
-    Exit code 1 if something is here and does not work, 0 otherwise.
+    Predictions need none of what may be missing. Exit code 1 if something is here and does not
+    work, 0 otherwise.
     """
     from perfkit.report.views import doctor as view
 

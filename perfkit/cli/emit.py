@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TextIO
+
+import typer
 
 from perfkit.cli.options import Format, is_colour_terminal
 from perfkit.errors import UsageError
 from perfkit.report.document import Document
+
+#: what a shell reports of a program whose reader left, as in ``perfkit arch list | head -1``
+EXIT_BROKEN_PIPE: Final = 141
 
 
 def emit(
@@ -61,25 +68,55 @@ def write(text: str, output: Path | None) -> None:
         UsageError: the file cannot be written.
     """
     if output is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        with stdout() as stream:
+            stream.write(text)
         return
     with replacing(output) as partial:
-        partial.write_text(text, encoding="utf-8")
+        # names of files and kernels may hold bytes that are no text
+        partial.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+@contextmanager
+def stdout() -> Iterator[TextIO]:
+    """``sys.stdout``, flushed at the end; a reader that left ends the run without a word.
+
+    Raises:
+        UsageError: it cannot be written, for instance because the disk is full.
+    """
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    except OSError as error:
+        # what is still in the buffer must not fail again when the interpreter ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise typer.Exit(EXIT_BROKEN_PIPE) from None
+        raise UsageError(f"cannot write to stdout: {error.strerror or error}") from None
 
 
 @contextmanager
 def replacing(output: Path) -> Iterator[Path]:
     """A path to write to; it takes the place of ``output`` when the block ends well.
 
+    What is not a regular file (``/dev/null``, a pipe) is written to directly.
+
     Raises:
         UsageError: the file cannot be written.
     """
-    partial = output.with_name(output.name + ".partial")
     try:
-        yield partial
-        partial.replace(output)
+        if output.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if output.exists() and not os.access(output, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        if output.exists() and not output.is_file():
+            yield output
+            return
+        place = output.resolve()  # a symbolic link stays one
+        partial = place.with_name(f".{place.name}.{os.getpid()}")
+        try:
+            yield partial
+            partial.replace(place)
+        finally:
+            partial.unlink(missing_ok=True)
     except OSError as error:
-        raise UsageError(f"cannot write {output}: {error.strerror or error}") from None
-    finally:
-        partial.unlink(missing_ok=True)
+        raise UsageError(f"--output {output}: {error.strerror or error}") from None

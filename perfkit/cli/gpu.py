@@ -9,11 +9,10 @@ import typer
 from perfkit.arch import catalog
 from perfkit.cli import options
 from perfkit.cli.emit import emit
+from perfkit.cli.help import examples, new_app
 from perfkit.errors import UsageError
 
-app = typer.Typer(
-    rich_markup_mode=None, no_args_is_help=True, help="Products: SMs, clocks, memory and peaks."
-)
+app = new_app(no_args_is_help=True, help="Products: SMs, clocks, memory and peaks.")
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -21,7 +20,7 @@ def _complete(incomplete: str) -> list[str]:
     return [name for name in catalog.names() if name.startswith(incomplete) and name not in numbers]
 
 
-@app.command("list", epilog="Examples: perfkit gpu list; perfkit gpu list --match 40 -f csv")
+@app.command("list", epilog=examples("perfkit gpu list", "perfkit gpu list --match rtx -f csv"))
 def list_(
     match: Annotated[
         str | None, typer.Option("--match", help="Only names or capabilities containing this.")
@@ -49,7 +48,7 @@ def list_(
     )
 
 
-@app.command(epilog="Examples: perfkit gpu show h100; perfkit gpu show rtx-4090 --sources")
+@app.command(epilog=examples("perfkit gpu show h100", "perfkit gpu show rtx-4090 --sources"))
 def show(
     gpu: Annotated[str, typer.Argument(autocompletion=_complete, help="h100, rtx-4090, …")],
     sources: Annotated[
@@ -72,7 +71,7 @@ def show(
     )
 
 
-@app.command(epilog="Example: perfkit gpu compare a100 h100 rtx-4090")
+@app.command(epilog=examples("perfkit gpu compare a100 h100 rtx-4090"))
 def compare(
     gpus: Annotated[list[str], typer.Argument(autocompletion=_complete, help="Two or more.")],
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002

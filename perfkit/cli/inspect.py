@@ -9,14 +9,18 @@ import typer
 
 from perfkit.cli import kernel_options, options
 from perfkit.cli.emit import emit
+from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
 
-app = typer.Typer(rich_markup_mode=None)
+app = new_app()
 
 
 @app.command(
-    epilog="Examples: perfkit inspect kernel.cubin; perfkit inspect kernel.cu -g h100,a100 "
-    "-I include -D TILE=32; perfkit inspect kernel.cu -g 9.0 --instantiate 'axpy<float, 256>'"
+    epilog=examples(
+        "perfkit inspect kernel.cubin",
+        "perfkit inspect kernel.cu -g h100,a100 -I include -D TILE=32",
+        "perfkit inspect kernel.cu -g sm_90a --instantiate 'axpy<float, 256>'",
+    )
 )
 def inspect(
     path: Annotated[Path, typer.Argument(help="A .cu file or a cubin.")],
@@ -31,7 +35,7 @@ def inspect(
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
-    """List registers, shared memory, stack, barriers and launch bounds of every kernel.
+    """List what compiled kernels need: registers, memory, barriers.
 
     A source is compiled for each architecture of --gpu; a cubin needs no --gpu and no NVIDIA tool.
     """
@@ -45,8 +49,8 @@ def inspect(
         kernel=kernel,
     )
     if kernel_options.is_source(path):
-        capabilities = {t.capability.compute_capability: None for t in options.targets(gpu)}
-        found = [k for capability in capabilities for k in read.read(path, capability)]
+        names = dict.fromkeys(arch for arch, _ in options.architectures(gpu))
+        found = [kernel for arch in names for kernel in read.read(path, arch)]
     else:
         found = list(read.read(path, None))
     from perfkit.report.views import inspect as view

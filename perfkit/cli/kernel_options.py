@@ -15,19 +15,28 @@ if TYPE_CHECKING:
     from perfkit.kernel import KernelResources
 
 IncludeOption = Annotated[
-    list[Path] | None, typer.Option("--include", "-I", help="Directory with headers.")
+    list[Path] | None,
+    typer.Option("--include", "-I", metavar="DIR", help="Directory with headers."),
 ]
 DefineOption = Annotated[
-    list[str] | None, typer.Option("--define", "-D", help="Macro: NAME or NAME=VALUE.")
+    list[str] | None,
+    typer.Option("--define", "-D", metavar="MACRO", help="Macro: NAME or NAME=VALUE."),
 ]
-StdOption = Annotated[str | None, typer.Option("--std", help="C++ dialect: c++17, c++20.")]
+StdOption = Annotated[
+    str | None, typer.Option("--std", metavar="DIALECT", help="C++ dialect: c++17, c++20.")
+]
 MaxRegistersOption = Annotated[
-    int | None, typer.Option("--maxrregcount", help="Most registers per thread to compile for.")
+    int | None,
+    typer.Option("--maxrregcount", metavar="N", help="Most registers per thread to compile for."),
 ]
 FastMathOption = Annotated[bool, typer.Option("--fast-math", help="Compile with fast math.")]
 InstantiateOption = Annotated[
     list[str] | None,
-    typer.Option("--instantiate", help="Template instance to compile: 'axpy<float, 256>'."),
+    typer.Option(
+        "--instantiate",
+        metavar="NAME",
+        help="Template instance to compile: 'axpy<float, 256>'; may be repeated.",
+    ),
 ]
 
 
@@ -43,16 +52,41 @@ class KernelOptions:
     instantiate: list[str] | None
     kernel: str | None
 
-    def read(self, path: Path, arch: ComputeCapability | str | None) -> tuple[KernelResources, ...]:
-        """The kernels of ``path``, compiled for ``arch`` if it is a source.
+    def refuse_without_file(self) -> None:
+        """Raise ``UsageError`` where an option asks for a kernel and there is no file."""
+        given = [*self._compiler_options(), *(["--kernel"] if self.kernel else [])]
+        if given:
+            raise UsageError(
+                f"{given[0]} is about the kernels of a file, and no file is given",
+                hint="name a .cu file or a cubin",
+            )
+
+    def _compiler_options(self) -> list[str]:
+        """The options given that only a compiler can follow."""
+        options = {
+            "--include": self.include,
+            "--define": self.define,
+            "--std": self.std,
+            "--maxrregcount": self.max_registers is not None,
+            "--fast-math": self.fast_math,
+            "--instantiate": self.instantiate,
+        }
+        return [option for option, value in options.items() if value]
+
+    def read(self, path: Path, arch: str | None) -> tuple[KernelResources, ...]:
+        """The kernels of ``path``, compiled for ``arch`` (``sm_90a``) if it is a source.
 
         Raises:
             InputError: not a kernel in any form that can be read, or it does not compile.
-            UsageError: no kernel of that name, or a source without an architecture.
+            UsageError: no kernel of that name, a source without an architecture, or options for
+                the compiler where there is nothing to compile.
             Unavailable: compiling needs NVRTC and it is not here.
         """
         from perfkit.compiled.inspect import inspect
 
+        given = self._compiler_options()
+        if given and not is_source(path):
+            raise UsageError(f"{given[0]} is for sources, and {path} is compiled already")
         return inspect(
             path,
             arch=arch,
@@ -68,7 +102,9 @@ class KernelOptions:
 
 def is_source(path: Path) -> bool:
     """Whether the file has to be compiled before it can be read."""
-    return path.suffix.lower() in {".cu", ".cuh", ".cpp", ".cc", ".cxx", ".h", ".hpp"}
+    from perfkit.compiled.inspect import SOURCE_SUFFIXES
+
+    return path.suffix.lower() in SOURCE_SUFFIXES
 
 
 def check_runs_on(kernel: KernelResources, capability: ComputeCapability) -> None:

@@ -41,10 +41,8 @@ class LaunchOptions:
             max_threads=kernel.max_threads if kernel is not None else None,
         )
 
-    def blocks_in_grid(self) -> int | None:
-        if self.grid is None:
-            return None
-        return options.volume(options.dimensions(self.grid, "--grid"))
+    def blocks_in_grid(self, capability: Capability) -> int | None:
+        return None if self.grid is None else options.grid_blocks(capability, self.grid)
 
     def cluster_size(self, kernel: KernelResources | None) -> int | None:
         if self.cluster is not None:
@@ -55,9 +53,7 @@ class LaunchOptions:
 
     def _threads(self, capability: Capability, kernel: KernelResources | None) -> int:
         if self.threads is not None:
-            block = options.dimensions(self.threads, "--threads")
-            options.check_block(capability, block)
-            return options.volume(block)
+            return options.block_threads(capability, self.threads)
         if kernel is not None and kernel.required_block is not None:
             return options.volume(kernel.required_block)
         if kernel is not None and kernel.max_threads is not None:
@@ -105,24 +101,36 @@ class LaunchOptions:
             return kernel.barriers
         return 1
 
+    def shared_option(self) -> str | None:
+        """The option that decides how much shared memory a block has; None: the kernel does."""
+        given = {
+            "--smem": self.smem,
+            "--smem-dynamic": self.smem_dynamic,
+            "--smem-static": self.smem_static,
+        }
+        return next((option for option, text in given.items() if text is not None), None)
 
-def refuse_what_fits_nowhere(launches: list[tuple[Capability, Launch]]) -> None:
-    """Typed shared memory that no block of any target can have is a mistake, not an answer.
+
+def refuse_what_fits_nowhere(wanted: list[tuple[Capability, int]], option: str | None) -> None:
+    """Shared memory typed that no block of any target can have is a mistake, not an answer.
+
+    Args:
+        wanted: bytes per block on each target.
+        option: what was typed; None: the kernel says so, and no launch is the answer.
 
     Raises:
         InvalidLaunch: naming the largest amount among the targets.
     """
     over = [
-        (capability, launch)
-        for capability, launch in launches
-        if launch.smem > capability.shared_memory.max_per_block_optin_bytes
+        (capability.shared_memory.max_per_block_optin_bytes, smem, capability)
+        for capability, smem in wanted
+        if smem > capability.shared_memory.max_per_block_optin_bytes
     ]
-    if not over or len(over) < len(launches):
+    if option is None or not over or len(over) < len(wanted):
         return
-    capability, launch = max(over, key=lambda pair: pair[0].shared_memory.max_per_block_optin_bytes)
-    allowed = capability.shared_memory.max_per_block_optin_bytes
+    allowed, smem, capability = max(over)
     raise InvalidLaunch(
-        f"shared memory of {launch.smem} bytes: a block on {capability.label} gets at most "
-        f"{format_bytes(allowed)} ({allowed} bytes)",
+        f"{option}: {smem} bytes of shared memory per block, {capability.label} allows "
+        f"{allowed} ({format_bytes(allowed)})",
         hint=capability.cite("shared_memory.max_per_block_optin_bytes"),
     )

@@ -10,6 +10,7 @@ import typer
 from perfkit.analysis.occupancy import Estimate, estimate
 from perfkit.cli import kernel_options, options
 from perfkit.cli.emit import emit
+from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions, check_runs_on
 from perfkit.cli.launch_options import LaunchOptions, refuse_what_fits_nowhere
 
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
     from perfkit.arch.types import Target
     from perfkit.kernel import KernelResources
 
-app = typer.Typer(rich_markup_mode=None)
+app = new_app()
 
 
 @app.command(
-    epilog="Examples: perfkit occupancy -g h100 -t 256 -r 40; perfkit occupancy kernel.cu -g "
-    "v100,a100 -t 256 --smem-dynamic 48K; perfkit occupancy kernel.cubin -f json"
+    epilog=examples(
+        "perfkit occupancy kernel.cu -g v100,a100,rtx-4090,h100",
+        "perfkit occupancy kernel.cu -g h100 -t 256 --smem-dynamic 48K --grid 4096",
+        "perfkit occupancy kernel.cubin --kernel gemm -f json",
+        "perfkit occupancy -g h100 -t 256 -r 40 -s 16K",
+    )
 )
 def occupancy(
     path: Annotated[
@@ -48,7 +53,11 @@ def occupancy(
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
-    """Show how many blocks of a kernel fit on an SM, what limits them and what would change it."""
+    """Show how many blocks fit on an SM, and what limits them.
+
+    Also what a little more registers, shared memory or threads would cost, and what a little less
+    would gain. What the options leave open is read from the kernel.
+    """
     launch = LaunchOptions(
         threads=threads,
         regs=regs,
@@ -86,6 +95,7 @@ def _pairs(
 ) -> list[tuple[Target, KernelResources | None]]:
     """Every kernel with every target it is asked about; kernels first, as in the file."""
     if path is None:
+        kernels.refuse_without_file()
         return [(target, None) for target in options.targets(gpu)]
     if not gpu and not kernel_options.is_source(path):
         # a cubin says itself what it is compiled for
@@ -93,12 +103,11 @@ def _pairs(
         return [(target, k) for k in compiled for target in options.targets(k.arch)]
     by_arch: dict[str, tuple[KernelResources, ...]] = {}
     pairs: list[tuple[int, Target, KernelResources]] = []
-    for target in options.targets(gpu):
-        capability = target.capability.compute_capability
-        if capability.sm not in by_arch:
-            by_arch[capability.sm] = kernels.read(path, capability)
-        for position, kernel in enumerate(by_arch[capability.sm]):
-            check_runs_on(kernel, capability)
+    for arch, target in options.architectures(gpu):
+        if arch not in by_arch:
+            by_arch[arch] = kernels.read(path, arch)
+        for position, kernel in enumerate(by_arch[arch]):
+            check_runs_on(kernel, target.capability.compute_capability)
             pairs.append((position, target, kernel))
     return [(target, kernel) for _, target, kernel in sorted(pairs, key=lambda pair: pair[0])]
 
@@ -109,13 +118,15 @@ def _estimates(
     launches = [
         (target, kernel, launch.launch(target.capability, kernel)) for target, kernel in pairs
     ]
-    refuse_what_fits_nowhere([(target.capability, one) for target, _, one in launches])
+    refuse_what_fits_nowhere(
+        [(target.capability, one.smem) for target, _, one in launches], launch.shared_option()
+    )
     return tuple(
         estimate(
             target,
             one,
             kernel=kernel,
-            grid=launch.blocks_in_grid(),
+            grid=launch.blocks_in_grid(target.capability),
             cluster=launch.cluster_size(kernel),
         )
         for target, kernel, one in launches

@@ -36,6 +36,7 @@ GpuOption = Annotated[
     typer.Option(
         "--gpu",
         "-g",
+        metavar="NAMES",
         envvar="PERFKIT_GPU",
         autocompletion=_complete_gpu,
         help="Product, capability or family: h100, 9.0, sm_90a, hopper; several separated by "
@@ -43,47 +44,76 @@ GpuOption = Annotated[
     ),
 ]
 ThreadsOption = Annotated[
-    str | None, typer.Option("--threads", "-t", help="Threads per block: 256 or 32,8.")
+    str | None,
+    typer.Option("--threads", "-t", metavar="X[,Y,Z]", help="Threads per block: 256 or 32,8."),
 ]
-RegsOption = Annotated[int | None, typer.Option("--regs", "-r", help="Registers per thread.")]
+RegsOption = Annotated[
+    int | None,
+    typer.Option("--regs", "-r", metavar="N", help="Registers per thread; 0: they do not limit."),
+]
 SmemOption = Annotated[
     str | None,
-    typer.Option("--smem", "-s", help="Shared memory per block, static + dynamic: 4096, 48K."),
+    typer.Option(
+        "--smem",
+        "-s",
+        metavar="SIZE",
+        help="Shared memory per block, static + dynamic: 4096 or 48K.",
+    ),
 ]
 StaticOption = Annotated[
-    str | None, typer.Option("--smem-static", help="Static shared memory per block.")
+    str | None,
+    typer.Option("--smem-static", metavar="SIZE", help="Static shared memory per block."),
 ]
 DynamicOption = Annotated[
-    str | None, typer.Option("--smem-dynamic", help="Dynamic shared memory per block.")
+    str | None,
+    typer.Option("--smem-dynamic", metavar="SIZE", help="Dynamic shared memory per block."),
 ]
 CarveoutOption = Annotated[
     str | None,
-    typer.Option("--carveout", help="Preferred shared memory: 50%, 64KiB, max or default."),
+    typer.Option(
+        "--carveout",
+        metavar="SHARE",
+        help="Preferred shared memory of the SM: 50%, 64KiB, max or default.",
+    ),
 ]
 BarriersOption = Annotated[
-    int | None, typer.Option("--barriers", help="Named barriers per block (default 1).")
+    int | None,
+    typer.Option("--barriers", metavar="N", help="Named barriers per block; 1 if not known."),
 ]
 ClusterOption = Annotated[
-    str | None, typer.Option("--cluster", help="Blocks per cluster: 4 or 2,2.")
+    str | None,
+    typer.Option("--cluster", metavar="X[,Y,Z]", help="Blocks per cluster: 4 or 2,2."),
 ]
-GridOption = Annotated[str | None, typer.Option("--grid", help="Blocks in the grid: 512 or 32,16.")]
+GridOption = Annotated[
+    str | None,
+    typer.Option("--grid", metavar="X[,Y,Z]", help="Blocks in the grid: 512 or 32,16."),
+]
 KernelOption = Annotated[
-    str | None, typer.Option("--kernel", help="Only kernels whose name matches this regex.")
+    str | None,
+    typer.Option("--kernel", metavar="REGEX", help="Only kernels whose name matches this."),
 ]
 FormatOption = Annotated[
     Format, typer.Option("--format", "-f", envvar="PERFKIT_FORMAT", help="Output format.")
 ]
 OutputOption = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write to this file instead of stdout."),
 ]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")]
 
 
 def targets(text: str | None) -> tuple[Target, ...]:
-    """The targets of ``--gpu``; no GPU is ever guessed.
+    """The targets of ``--gpu``; raises as ``architectures``."""
+    return tuple(target for _, target in architectures(text))
+
+
+def architectures(text: str | None) -> tuple[tuple[str, Target], ...]:
+    """The targets of ``--gpu``, each with what to compile for; no GPU is ever guessed.
+
+    ``sm_90a`` and the like ask for the features of exactly that chip, everything else for the
+    plain architecture.
 
     Raises:
-        UsageError: nothing given.
+        UsageError: nothing given, or an empty name between commas.
         UnknownTarget: a name the database does not hold.
     """
     if text is None or not text.strip():
@@ -92,15 +122,28 @@ def targets(text: str | None) -> tuple[Target, ...]:
             hint="write --gpu with a product (h100, rtx-4090), a capability (9.0), a family "
             "(hopper), 'all' or 'device'; 'perfkit gpu list' shows the products",
         )
-    found: list[Target] = []
+    found: dict[str, tuple[str, Target]] = {}
     for name in (part.strip() for part in text.split(",")):
+        if not name:
+            raise UsageError(
+                f"--gpu {text!r} holds an empty name",
+                hint="commas separate the names: h100,a100",
+            )
         if name.lower() == PRESENT_DEVICE:
             from perfkit.device.properties import present_target
 
-            found.append(present_target())
+            here: tuple[Target, ...] = (present_target(),)
         else:
-            found.extend(catalog.targets(name))
-    return tuple({target.label: target for target in found}.values())
+            here = catalog.targets(name)
+        for target in here:
+            suffix = _SUFFIX.search(name) if target.gpu is None else None
+            arch = target.capability.compute_capability.sm + (suffix[0].lower() if suffix else "")
+            found.setdefault(target.label, (arch, target))
+    return tuple(found.values())
+
+
+#: what ends the name of an architecture-specific or family-specific target
+_SUFFIX: Final = re.compile(r"(?<=\d)[af]$", re.IGNORECASE)
 
 
 def dimensions(text: str, option: str) -> tuple[int, int, int]:
@@ -110,8 +153,11 @@ def dimensions(text: str, option: str) -> tuple[int, int, int]:
         UsageError: not one to three whole numbers.
     """
     parts = re.split(r"[,x]", text.strip())
-    if not 1 <= len(parts) <= 3 or not all(re.fullmatch(r"\d{1,18}", p.strip()) for p in parts):
-        raise UsageError(f"{option} {text!r}: not a size", hint=f"write {option} 256 or 32,8")
+    if not 1 <= len(parts) <= 3 or not all(re.fullmatch(r"\s*\d{1,18}\s*", p) for p in parts):
+        raise UsageError(
+            f"{option} {text!r}: not one to three whole numbers",
+            hint=f"write {option} 256 or {option} 32,8",
+        )
     x, y, z = ([int(part) for part in parts] + [1, 1])[:3]
     return x, y, z
 
@@ -120,13 +166,35 @@ def volume(size: tuple[int, int, int]) -> int:
     return size[0] * size[1] * size[2]
 
 
-def check_block(capability: Capability, block: tuple[int, int, int]) -> None:
-    """Raise ``InvalidLaunch`` where one dimension of the block is beyond its limit."""
-    for axis, given, limit in zip("xyz", block, capability.limits.max_block_dim, strict=True):
-        if given > limit and volume(block) <= capability.limits.max_threads_per_block:
+def block_threads(capability: Capability, text: str) -> int:
+    """Read ``--threads`` as threads per block; the models check their number.
+
+    Raises:
+        UsageError: not a size.
+        InvalidLaunch: one dimension is beyond its limit.
+    """
+    block = dimensions(text, "--threads")
+    if volume(block) <= capability.limits.max_threads_per_block:
+        _check_axes(capability, "--threads", block, "max_block_dim", least=0)
+    return volume(block)
+
+
+def grid_blocks(capability: Capability, text: str) -> int:
+    """Read ``--grid`` as blocks in the grid; raises as ``block_threads``."""
+    grid = dimensions(text, "--grid")
+    _check_axes(capability, "--grid", grid, "max_grid_dim", least=1)
+    return volume(grid)
+
+
+def _check_axes(
+    capability: Capability, option: str, size: tuple[int, int, int], fact: str, *, least: int
+) -> None:
+    limits: tuple[int, ...] = getattr(capability.limits, fact)
+    for axis, given, most in zip("xyz", size, limits, strict=True):
+        if not least <= given <= most:
             raise InvalidLaunch(
-                f"--threads {axis} = {given}: {capability.label} takes at most {limit}",
-                hint=capability.cite("limits.max_block_dim"),
+                f"{option}: {axis} is {given}, {capability.label} takes 1 to {most}",
+                hint=capability.cite(f"limits.{fact}"),
             )
 
 
@@ -140,6 +208,9 @@ def size(text: str | None, option: str) -> int | None:
         raise UsageError(f"{option} {error.message}", hint=error.hint) from None
 
 
+_CARVEOUT_HINT: Final = "write a percentage (50%), a capacity (64KiB), max or default"
+
+
 def carveout_percent(capability: Capability, text: str | None) -> int | None:
     """Read ``--carveout`` for one capability as a percentage; None: no preference.
 
@@ -149,7 +220,7 @@ def carveout_percent(capability: Capability, text: str | None) -> int | None:
     Raises:
         UsageError: not a carveout, or a capacity the capability does not have.
     """
-    if text is None or text.lower() == "default":
+    if text is None or (text := text.strip()).lower() == "default":
         return None
     if text.lower() == "max":
         return 100
@@ -158,11 +229,12 @@ def carveout_percent(capability: Capability, text: str | None) -> int | None:
             raise InvalidLaunch(f"--carveout {text}: a percentage is 0% to 100%")
         return int(percent[1])
     shared = capability.shared_memory
-    capacity = (
-        None if text.isdigit() and text != "0" and int(text) <= 100 else size(text, "--carveout")
-    )
-    if capacity is None:
-        raise UsageError(f"--carveout {text}: percent or bytes?", hint="write 50% or 64KiB")
+    if re.fullmatch(r"[1-9]\d?|100", text):
+        raise UsageError(f"--carveout {text}: percent or bytes?", hint=_CARVEOUT_HINT)
+    try:
+        capacity = parse_bytes(text)
+    except UsageError as error:
+        raise UsageError(f"--carveout {error.message}", hint=_CARVEOUT_HINT) from None
     if not shared.configurable or capacity in shared.capacities_bytes:
         return capacity * 100 // shared.per_sm_bytes
     known = ", ".join(format_bytes(c) for c in shared.capacities_bytes)
@@ -173,9 +245,12 @@ def carveout_percent(capability: Capability, text: str | None) -> int | None:
 
 
 def is_colour_terminal() -> bool:
-    """Whether stdout is a terminal that may get colours and a fixed width."""
+    """Whether stdout is a terminal that may get colours, lines and a fixed width."""
     import sys
 
     return (
-        sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        sys.stdout.isatty()
+        and sys.stdout.encoding.lower().startswith("utf")
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
     )

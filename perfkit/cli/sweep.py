@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
 
 import typer
 
 from perfkit.cli import options
-from perfkit.cli.emit import emit, replacing
+from perfkit.cli.emit import emit, replacing, stdout
+from perfkit.cli.help import examples, new_app
+from perfkit.cli.launch_options import refuse_what_fits_nowhere
 from perfkit.errors import UsageError
+from perfkit.models.launch import check
 from perfkit.units import parse_bytes
 
 if TYPE_CHECKING:
@@ -23,10 +25,15 @@ if TYPE_CHECKING:
 
     from perfkit.arch.types import Target
 
-app = typer.Typer(rich_markup_mode=None)
+app = new_app()
 
 #: more rows than anybody reads; CSV and Parquet have no limit
 _READABLE_ROWS: Final = 100_000
+
+
+class RuleName(StrEnum):
+    DRIVER = "driver"
+    HARDWARE = "hardware"
 
 
 class SweepFormat(StrEnum):
@@ -38,34 +45,52 @@ class SweepFormat(StrEnum):
 
 
 @app.command(
-    epilog="Examples: perfkit sweep -g h100 -t 64:1024:64 -r 32,64,128; perfkit sweep -g "
-    "8.6,9.0 -t 256 -r 40 -s 0:96K:1K --carveout default,50% -f csv -o sweep.csv"
+    epilog=examples(
+        "perfkit sweep -g h100 -t 64:1024:64 -r 32,64,128",
+        "perfkit sweep -g 8.6,9.0 -t 256 -r 40 -s 0:96K:1K -f csv -o out.csv",
+        "perfkit sweep -g h100 -s 0:227K:1K --carveout default,0%,50% --rule hardware",
+    )
 )
 def sweep(
     gpu: options.GpuOption = None,
     threads: Annotated[
-        str, typer.Option("--threads", "-t", help="Block sizes: 256, 64,128 or 32:1024:32.")
+        str,
+        typer.Option(
+            "--threads", "-t", metavar="RANGE", help="Block sizes: 256, 64,128 or 32:1024:32."
+        ),
     ] = "32:1024:32",
     regs: Annotated[
-        str, typer.Option("--regs", "-r", help="Registers per thread: 40, 32,64 or 16:255:8.")
+        str,
+        typer.Option(
+            "--regs", "-r", metavar="RANGE", help="Registers per thread: 40, 32,64 or 16:255:8."
+        ),
     ] = "32",
     smem: Annotated[
-        str, typer.Option("--smem", "-s", help="Bytes per block: 0, 16K,48K or 0:96K:1K.")
+        str,
+        typer.Option(
+            "--smem", "-s", metavar="RANGE", help="Bytes per block: 0, 16K,48K or 0:96K:1K."
+        ),
     ] = "0",
     carveout: Annotated[
-        str, typer.Option("--carveout", help="Preferences: default, 0%,50%,100% or 64KiB.")
+        str,
+        typer.Option(
+            "--carveout", metavar="SHARES", help="Preferences: default, 0%,50%,100% or 64KiB."
+        ),
     ] = "default",
     barriers: options.BarriersOption = None,
     rule: Annotated[
-        str, typer.Option("--rule", help="driver (as cuda_occupancy.h) or hardware.")
-    ] = "driver",
+        RuleName,
+        typer.Option("--rule", help="As NVIDIA's occupancy API, or as the hardware does it."),
+    ] = RuleName.DRIVER,
     format: Annotated[  # noqa: A002
-        SweepFormat, typer.Option("--format", "-f", help="Output format.")
+        SweepFormat,
+        typer.Option("--format", "-f", envvar="PERFKIT_FORMAT", help="Output format."),
     ] = SweepFormat.TABLE,
     output: options.OutputOption = None,
 ) -> None:
-    """Compute occupancy over block sizes x registers x shared memory x carveout x GPUs.
+    """Compute occupancy over ranges of launch configurations.
 
+    All combinations of GPUs, block sizes, registers, shared memory and carveout, one row each.
     A range first:last:step includes its last value. Rows are in the order of the options, the
     last one varying fastest; carveout_percent -1 means no preference.
     """
@@ -75,16 +100,18 @@ def sweep(
         "regs": _range(regs, "--regs", _whole),
         "smem": _range(smem, "--smem", parse_bytes),
     }
+    percents = _carveouts(targets, carveout)
+    _refuse_the_impossible(targets, axes, barriers)
     from perfkit.analysis import frame
 
     pieces = frame.pieces(
         targets,
         **axes,
-        carveout=_carveouts(targets, carveout),
+        carveout=percents,
         barriers=1 if barriers is None else barriers,
-        rule=_rule(rule),
+        rule=rule.value,
     )
-    rows = len(targets) * math.prod(map(len, axes.values())) * len(carveout.split(","))
+    rows = len(targets) * math.prod(map(len, axes.values())) * len(percents)
     if format is SweepFormat.CSV:
         _write_csv(pieces, output)
     elif format is SweepFormat.PARQUET:
@@ -95,12 +122,23 @@ def sweep(
         _emit(pieces, format, output)
 
 
-def _rule(text: str) -> Literal["driver", "hardware"]:
-    if text == "driver":
-        return "driver"
-    if text == "hardware":
-        return "hardware"
-    raise UsageError(f"--rule {text!r}: not a rule", hint="driver or hardware")
+def _refuse_the_impossible(
+    targets: tuple[Target, ...], axes: dict[str, Sequence[int]], barriers: int | None
+) -> None:
+    """Raise ``InvalidLaunch`` for values that no launch on any of the targets can have."""
+    for target in targets:
+        for end in (min, max):
+            check(
+                target.capability,
+                end(axes["threads"]),
+                end(axes["regs"]),
+                0,
+                None,
+                1 if barriers is None else barriers,
+                0,
+            )
+    largest = max(axes["smem"])
+    refuse_what_fits_nowhere([(target.capability, largest) for target in targets], "--smem")
 
 
 def _whole(text: str) -> int:
@@ -116,16 +154,16 @@ def _range(text: str, option: str, read: Callable[[str], int]) -> Sequence[int]:
         try:
             numbers = [read(number.strip()) for number in part.split(":")]
         except UsageError as error:
-            raise UsageError(f"{option} {text}: {error.message}", hint=error.hint) from None
+            raise UsageError(f"{option} {text!r}: {error.message}", hint=error.hint) from None
         if len(numbers) == 1:
             values += numbers
         elif len(numbers) <= 3 and numbers[-1] > 0 and numbers[0] <= numbers[1]:
             step = numbers[2] if len(numbers) == 3 else 1
             if (numbers[1] - numbers[0]) // step > 10**7:
-                raise UsageError(f"{option} {part}: too many values", hint="use a larger step")
+                raise UsageError(f"{option} {part!r}: too many values", hint="use a larger step")
             values += range(numbers[0], numbers[1] + 1, step)
         else:
-            raise UsageError(f"{option} {part}: not a range", hint="write first:last:step")
+            raise UsageError(f"{option} {part!r}: not a range", hint="write first:last:step")
     return values
 
 
@@ -145,13 +183,16 @@ def _carveouts(targets: tuple[Target, ...], text: str) -> list[int]:
 
 def _write_csv(pieces: Iterator[pd.DataFrame], output: Path | None) -> None:
     if output is None:
-        for number, piece in enumerate(pieces):
-            piece.to_csv(sys.stdout, index=False, header=number == 0, lineterminator="\n")
-        sys.stdout.flush()
+        with stdout() as stream:
+            _stream_csv(pieces, stream)
         return
     with replacing(output) as partial, partial.open("w", encoding="utf-8", newline="") as stream:
-        for number, piece in enumerate(pieces):
-            piece.to_csv(stream, index=False, header=number == 0, lineterminator="\n")
+        _stream_csv(pieces, stream)
+
+
+def _stream_csv(pieces: Iterator[pd.DataFrame], stream: TextIO) -> None:
+    for number, piece in enumerate(pieces):
+        piece.to_csv(stream, index=False, header=number == 0, lineterminator="\n")
 
 
 def _write_parquet(pieces: Iterator[pd.DataFrame], output: Path | None) -> None:
