@@ -54,11 +54,11 @@ def card():
 
 
 @pytest.fixture
-def figure(request, record_property) -> Callable[[str, object], None]:
+def figure(request) -> Callable[[str, object], None]:
     """Note a figure of this test: ``figure("compared", 20_000)``."""
 
     def note(name: str, value: object) -> None:
-        record_property(name, value)
+        request.node.user_properties.append((name, value))
         request.config.stash[FIGURES].append(f"{request.node.name}: {name}: {value}")
 
     return note
