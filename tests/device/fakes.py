@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-DATA = Path(__file__).resolve().parents[1] / "data" / "h200" / "device_attributes.json"
+DATA = Path(__file__).resolve().parents[1] / "data" / "h200" / "h200_device_attributes.json"
 PREFIX = "CU_DEVICE_ATTRIBUTE_"
 
 
