@@ -41,8 +41,8 @@ wheel: $(VENV)/test.stamp
 oracle: $(ORACLE)/oracle.stamp
 
 bench: $(VENV)/test.stamp oracle
-	@for name in occupancy_throughput startup compile; do \
-	    echo "== $$name"; $(BIN)/python -m tests.bench.$$name; done
+	@status=0; for name in occupancy_throughput startup compile; do \
+	    echo "== $$name"; $(BIN)/python -m tests.bench.$$name || status=1; done; exit $$status
 
 exhaustive: $(VENV)/test.stamp oracle
 	@$(BIN)/python -m tests.bench.exhaustive_header
