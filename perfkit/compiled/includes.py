@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _INCLUDE: Final = re.compile(
-    rb"(?:(?:#|%:)\s*(?:include|include_next|import)\s*|__has_include\s*\(\s*)(?:([\"<])([^\">\r\n]+)|(\w))"
+    rb"(?:(?:#|%:)\s*(?:include_next|include|import)\s*|__has_include\s*\(\s*)(?:([\"<])([^\">\r\n]+)|(\w))"
 )
 _COMMENT: Final = re.compile(rb"/\*.*?\*/", re.DOTALL)
 _SPLICE: Final = re.compile(rb"\\\r?\n")

@@ -1,0 +1,100 @@
+"""Which reader a file gets, and which of its kernels are wanted."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from perfkit.compiled.inspect import inspect
+from perfkit.errors import InputError, UsageError
+from tests.compiled.reports import DATA, EXAMPLES
+
+ZOO = DATA / "zoo.sm_90.nvrtc12.cubin"
+
+
+def test_a_cubin_by_its_content(tmp_path):
+    renamed = tmp_path / "kernel.cu"
+    shutil.copy(ZOO, renamed)
+    assert [k.name for k in inspect(renamed)] == [k.name for k in inspect(ZOO)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("^recursive$", {"recursive"}),
+        ("shared", {"static_shared", "dynamic_shared", "both_shared"}),
+        ("^(plain|prints)$", {"plain", "prints"}),
+    ],
+)
+def test_kernels_by_pattern(pattern, names):
+    assert {kernel.name for kernel in inspect(ZOO, kernel=pattern)} == names
+
+
+def test_a_pattern_may_mean_either_name():
+    for pattern in (r"axpy<float, 256>", "axpyIfLi256E"):
+        (kernel,) = inspect(DATA / "j01.sm_80.cubin", kernel=pattern)
+        assert kernel.demangled == "axpy<float, 256>"
+
+
+def test_no_kernel_of_that_name():
+    with pytest.raises(UsageError, match="no kernel matches 'nope'") as caught:
+        inspect(DATA / "j05.sm_80.cubin", kernel="nope")
+    assert caught.value.hint == "the file has flat, rec"
+    with pytest.raises(UsageError, match="not a regular expression"):
+        inspect(ZOO, kernel="(")
+
+
+def test_a_source_needs_an_architecture():
+    with pytest.raises(UsageError, match="some GPU"):
+        inspect(EXAMPLES / "saxpy.cu")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message", "hint"),
+    [
+        ("k.fatbin", b"\x50\xed\x55\xba\x01\x00", "a fatbin container", "cuobjdump -xelf all"),
+        ("k.o", b"\x7fELF\x02\x01\x01" + bytes(11) + b"\x3e\x00", "a host ELF file", "-xelf all"),
+        ("k.a", b"!<arch>\n", "a static library", "-xelf all"),
+        ("k.ptx", b".version 8.8\n.target sm_90\n", "PTX text", "ptxas"),
+        ("k.whl", b"PK\x03\x04", "a zip archive or a wheel", "cubins and CUDA sources"),
+        ("k.log", b"ptxas info    : 0 bytes gmem\n", "a ptxas -v log", "cubins"),
+        ("k.txt", b"__global__ void k() {}", "CUDA source", "rename it to .cu"),
+        ("k.bin", b"", "an empty file", "cubins"),
+    ],
+)
+def test_kinds_that_are_not_read(tmp_path, name, content, message, hint):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=f"this is {message}.*, which is not read") as caught:
+        inspect(path, arch="sm_90")
+    assert caught.value.exit_code == 2
+    assert hint in caught.value.hint
+
+
+def test_what_is_no_file(tmp_path):
+    with pytest.raises(InputError, match="is a directory"):
+        inspect(tmp_path)
+    with pytest.raises(InputError, match="No such file"):
+        inspect(tmp_path / "missing.cu", arch="sm_90")
+    with pytest.raises(InputError, match="null byte"):
+        inspect("a\0.cu", arch="sm_90")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"include_dirs": [Path("/nowhere")]}, "--include /nowhere: there is no such directory"),
+        ({"defines": ["1X"]}, "--define '1X'"),
+        ({"defines": ["A B"]}, "--define 'A B'"),
+        ({"max_registers": 0}, "--maxrregcount 0: a thread has 1 to 255"),
+        ({"max_registers": 256}, "--maxrregcount 256"),
+        ({"std": "c++17\0"}, "NUL"),
+        ({"arch": "nine"}, "'nine' is not a compute capability"),
+    ],
+)
+def test_bad_options_never_reach_the_compiler(options, message):
+    with pytest.raises(UsageError) as caught:
+        inspect(EXAMPLES / "saxpy.cu", **{"arch": "sm_90", **options})
+    assert message in str(caught.value)
