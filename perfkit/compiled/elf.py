@@ -16,10 +16,13 @@ import io
 import re
 import struct
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from perfkit.compiled.kinds import HEAD_BYTES, describe, is_cubin
 from perfkit.errors import CubinError
+
+if TYPE_CHECKING:
+    from elftools.elf.sections import StringTableSection
 
 _HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION: Final = struct.Struct("<IIQQQQIIQQ")
@@ -166,7 +169,8 @@ def _read_sections(data: bytes, header: _Header, origin: str) -> dict[int, Secti
 
     wanted = _checked_sections(data, header, origin)
     try:
-        names = ELFFile(io.BytesIO(data)).get_section(header.names)
+        # the type was checked with the rest
+        names = cast("StringTableSection", ELFFile(io.BytesIO(data)).get_section(header.names))
         return {
             number: Section(number, _printable(names.get_string(name)), *fields)
             for number, (name, *fields) in wanted.items()
