@@ -56,10 +56,10 @@ def mutations(number, seed=20):
         data = bytearray(chance.choice(originals))
         kind = chance.random()
         start, count = table_of(data)
-        if kind < 0.25:
+        if kind < 0.2:
             for _ in range(chance.choice((1, 1, 2, 8))):
                 data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-        elif kind < 0.8:
+        elif kind < 0.6:
             at = chance.choice((chance.randrange(64), start + chance.randrange(64 * count)))
             width = chance.choice((1, 2, 4, 8))
             near_end = (len(data) - chance.randrange(64)).to_bytes(8, "little")[:width]
