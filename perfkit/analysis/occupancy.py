@@ -41,7 +41,8 @@ class Estimate:
     steps: tuple[Step, ...]
     grid: int | None
     waves: Waves | None
-    cluster: ClusterOccupancy | None
+    cluster_size: int | None  #: blocks per cluster asked about
+    cluster: ClusterOccupancy | None  #: None: not asked, or a capability, which has no SM count
 
 
 def estimate(
@@ -78,6 +79,7 @@ def estimate(
         steps=steps(capability, launch),
         grid=grid,
         waves=_waves(gpu, grid, resident) if grid is not None else None,
+        cluster_size=cluster,
         cluster=_cluster(target, cluster, resident) if cluster is not None else None,
     )
 

@@ -13,7 +13,19 @@ from typing import Any, Final, Literal
 from perfkit.record import record
 from perfkit.units import format_bytes, format_ratio
 
-Unit = Literal["text", "count", "bytes", "ratio", "names", "yes", "rate", "hertz", "bandwidth"]
+Unit = Literal[
+    "text",
+    "count",
+    "share",
+    "percent",
+    "bytes",
+    "ratio",
+    "names",
+    "yes",
+    "rate",
+    "hertz",
+    "bandwidth",
+]
 
 #: what an absent value looks like
 ABSENT: Final = "-"
@@ -30,6 +42,8 @@ def _format_names(names: tuple[str, ...]) -> str:
 _FORMAT: Final[dict[Unit, Callable[[Any], str]]] = {
     "text": str,
     "count": lambda value: f"{value:g}" if isinstance(value, float) else str(value),
+    "share": lambda value: f"{value[0]} of {value[1]}",
+    "percent": lambda value: f"{value}%",
     "bytes": format_bytes,
     "ratio": format_ratio,
     "names": _format_names,
@@ -91,7 +105,7 @@ _EMPTY: Final = (None, "", ())
 class Document:
     """What a command has to say, in the order in which people read it."""
 
-    tables: tuple[Table, ...]
+    tables: tuple[Table, ...]  #: one without rows or columns is not shown
     notes: tuple[str, ...] = ()
     #: the same results as one flat table, for CSV and the like; None: the first table is it
     flat: Table | None = field(default=None)

@@ -8,10 +8,10 @@ from typing import Any
 
 
 def render(topic: str, content: Mapping[str, Any]) -> str:
-    """JSON text with ``"schema": "perfkit.<topic>/1"`` first.
+    """JSON text with ``"schema": "perfkit.<topic>/1"`` first, in ASCII: any terminal takes it.
 
     Raises:
         ValueError: NaN or infinity, which JSON does not have.
     """
     document = {"schema": f"perfkit.{topic}/1", **content}
-    return json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"

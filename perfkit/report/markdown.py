@@ -6,7 +6,7 @@ from perfkit.report.document import Document, Table
 
 
 def render(document: Document) -> str:
-    parts = [_table(table) for table in document.tables if table.rows]
+    parts = [_table(table) for table in document.tables if table.rows and table.columns]
     parts += [f"> {_escape(note)}" for note in document.notes]
     return "\n\n".join(parts) + "\n"
 

@@ -66,7 +66,7 @@ def _peaks(gpu: Gpu, capability: Capability) -> Table:
             Column("sparsity", "sparsity"),
             Column("unit", "unit"),
             Column("flop_per_s", "peak", "rate"),
-            Column("published_tflops", "published, T", "count"),
+            Column("published_tflops", "published TFLOP/s", "count"),
             Column("basis", "basis"),
         ),
         rows=tuple(

@@ -27,6 +27,11 @@ _COLUMNS: Final = (
     Column("required_cluster", "required cluster"),
 )
 
+#: most kernels declare none of these, and nobody misses them
+_DECLARATIONS: Final = frozenset(
+    {"max_threads", "min_blocks", "required_block", "required_cluster"}
+)
+
 
 def document(kernels: Sequence[KernelResources]) -> Document:
     rows = tuple(tuple(_value(getattr(k, c.key)) for c in _COLUMNS) for k in kernels)
@@ -34,6 +39,8 @@ def document(kernels: Sequence[KernelResources]) -> Document:
     reasons: dict[str, list[str]] = {}
     for kernel in kernels:
         for name, reason in kernel.unknown.items():
+            if name in _DECLARATIONS:
+                continue
             title = next((c.title for c in _COLUMNS if c.key == name), name)
             reasons.setdefault(f"{title}: {reason}", []).append(kernel.demangled)
     notes = tuple(
