@@ -60,7 +60,7 @@ def blocks_per_sm(
     import numpy as np
 
     t, r, s, c, b = (
-        _integers(name, value, low, high)
+        integers(name, value, low, high)
         for name, value, low, high in (
             ("threads", threads, 0, None),
             ("regs", regs, 0, None),
@@ -83,7 +83,7 @@ def blocks_per_sm(
     return result
 
 
-def _integers(name: str, value: ArrayLike, low: int, high: int | None) -> NDArray[Any]:
+def integers(name: str, value: ArrayLike, low: int, high: int | None) -> NDArray[Any]:
     import numpy as np
 
     array = np.asarray(value)

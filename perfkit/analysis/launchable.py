@@ -1,0 +1,95 @@
+"""Which of many configurations launch, before anything is compiled.
+
+Nothing launches exactly where ``models.occupancy`` gives no resident block, so that the answer is
+``analysis.sweep.blocks_per_sm(…) > 0``, clusters aside; no limit is written here. Dynamic shared
+memory counts up to the opt-in limit, as autotuners opt in.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from perfkit.analysis.obstacles import Reason
+from perfkit.analysis.sweep import blocks_per_sm, integers
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from perfkit.arch.types import Capability
+
+
+def launchable(
+    capability: Capability,
+    threads: ArrayLike,
+    regs: ArrayLike,
+    smem: ArrayLike,
+    cluster: ArrayLike = 1,
+) -> NDArray[np.bool_]:
+    """Whether each launch is possible; the inputs broadcast like those of a ufunc.
+
+    Args:
+        capability: the SM.
+        threads: threads per block.
+        regs: registers per thread; 0 where they are not known: they are then no obstacle.
+        smem: static plus dynamic bytes of shared memory per block, as declared.
+        cluster: blocks per cluster; 0 and 1: no cluster. A size of which nobody knows whether the
+            capability takes it does not count as possible.
+
+    Raises:
+        UsageError: inputs that are not integers, or negative.
+
+    >>> import perfkit
+    >>> launchable(perfkit.capability("8.9"), 256, 64, [101376, 101377]).tolist()
+    [True, False]
+    """
+    import numpy as np
+
+    resident = blocks_per_sm(capability, threads, regs, smem) > 0
+    found: NDArray[np.bool_] = np.logical_and(resident, _clusters(capability, cluster))
+    return found
+
+
+def reasons(
+    capability: Capability,
+    threads: ArrayLike,
+    regs: ArrayLike,
+    smem: ArrayLike,
+    cluster: ArrayLike = 1,
+) -> NDArray[np.object_]:
+    """Why each launch is impossible: a ``Reason``, the first of several, or None where it is not.
+
+    The inputs and errors are those of ``launchable``.
+    """
+    import numpy as np
+
+    possible = launchable(capability, threads, regs, smem, cluster)
+    one = capability.limits.warp_size
+    # what is left when nothing else is wrong must be the registers
+    tests = (
+        (Reason.THREADS, blocks_per_sm(capability, threads, 0, 0) == 0),
+        (Reason.CLUSTER, ~_clusters(capability, cluster)),
+        (Reason.SHARED_MEMORY, blocks_per_sm(capability, one, 0, smem) == 0),
+    )
+    codes = np.full(possible.shape, len(tests), np.int8)
+    for code, (_, fails) in reversed(list(enumerate(tests))):
+        np.copyto(codes, np.int8(code), where=fails)
+    codes[possible] = len(tests) + 1
+    names = [*(reason for reason, _ in tests), Reason.REGISTERS, None]
+    found: NDArray[np.object_] = np.array(names, dtype=object)[codes]
+    return found
+
+
+def _clusters(capability: Capability, size: ArrayLike) -> NDArray[np.bool_]:
+    import numpy as np
+
+    sizes = integers("cluster", size, 0, None)
+    most = _largest_cluster(capability)
+    found: NDArray[np.bool_] = np.asarray(sizes <= most)
+    return found
+
+
+def _largest_cluster(capability: Capability) -> int:
+    """The largest size that is known to launch; 1 where there are no clusters."""
+    limits = capability.cluster
+    return 1 if limits is None else limits.max_nonportable or limits.max_portable
