@@ -29,9 +29,11 @@ COMMANDS: Final = {
     "sweep": "sweep",
     "carveout": "carveout",
     "inspect": "inspect",
+    "fits": "fits",
     "arch": "arch",
     "gpu": "gpu",
     "doctor": "doctor",
+    "schema": "schema",
 }
 
 EXIT_INTERRUPTED: Final = 130

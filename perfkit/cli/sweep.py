@@ -205,23 +205,13 @@ def _write_parquet(pieces: Iterator[pd.DataFrame], output: Path | None) -> None:
 
 
 def _emit(pieces: Iterator[pd.DataFrame], format: SweepFormat, output: Path | None) -> None:  # noqa: A002
-    from perfkit.report.document import Column, Document, Table, Unit
+    from perfkit.report.views import sweep as view
 
     rows: list[dict[Any, Any]] = [row for piece in pieces for row in piece.to_dict("records")]
-    units: dict[str, Unit] = {
-        "shared_bytes_per_block": "bytes",
-        "occupancy": "ratio",
-        "target": "text",
-    }
-    keys = list(rows[0])
-    table = Table(
-        columns=tuple(Column(key, key.replace("_", " "), units.get(key, "count")) for key in keys),
-        rows=tuple(tuple(row[key] for key in keys) for row in rows),
-    )
     emit(
         "sweep",
-        document=lambda: Document(tables=(table,)),
-        content=lambda: {"results": rows},
+        document=lambda: view.document(rows),
+        content=lambda: view.content(rows),
         format=options.Format(format.value),
         output=output,
     )

@@ -6,7 +6,7 @@ import csv
 from io import StringIO
 from typing import Any
 
-from perfkit.report.document import Document
+from perfkit.report.document import Cell, Document
 
 
 def render(document: Document) -> str:
@@ -19,6 +19,8 @@ def render(document: Document) -> str:
 
 
 def _cell(value: Any) -> Any:
-    if isinstance(value, tuple):
+    if isinstance(value, Cell):
+        value = value.raw
+    if isinstance(value, tuple | list):
         return "+".join(map(str, value))
     return "" if value is None else value

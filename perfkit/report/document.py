@@ -6,9 +6,10 @@ only here (``Column.text``); machine formats write the raw values under ``Column
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from perfkit.record import record
 from perfkit.units import format_bytes, format_ratio
@@ -18,17 +19,34 @@ Unit = Literal[
     "count",
     "share",
     "percent",
+    "preference",
     "bytes",
     "ratio",
     "names",
     "yes",
+    "tflops",
     "rate",
     "hertz",
+    "mhz",
+    "gb_per_s",
     "bandwidth",
 ]
 
 #: what an absent value looks like
 ABSENT: Final = "-"
+
+
+#: what moves the cursor, ends a line or speaks to the terminal
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+
+def printable(text: str) -> str:
+    r"""Text for people: a name from a file must not end a line or command a terminal.
+
+    >>> printable("two\nlines, \x1b[31mred")
+    'two lines,  [31mred'
+    """
+    return _CONTROL.sub(" ", text)
 
 
 def _format_rate(flop_per_s: float) -> str:
@@ -40,20 +58,31 @@ def _format_names(names: tuple[str, ...]) -> str:
 
 
 _FORMAT: Final[dict[Unit, Callable[[Any], str]]] = {
-    "text": str,
+    "text": lambda value: printable(str(value)),
     "count": lambda value: f"{value:g}" if isinstance(value, float) else str(value),
     "share": lambda value: f"{value[0]} of {value[1]}",
     "percent": lambda value: f"{value}%",
+    "preference": lambda value: "default" if value < 0 else f"{value}%",
     "bytes": format_bytes,
     "ratio": format_ratio,
     "names": _format_names,
     "yes": lambda value: "yes" if value else "no",
+    "tflops": lambda value: _format_rate(value * 1e12),
     "rate": _format_rate,
     "bandwidth": lambda value: f"{value / 1e9:g} GB/s",
     "hertz": lambda value: f"{value / 1e6:g} MHz",
+    "mhz": lambda value: f"{value:g} MHz",
+    "gb_per_s": lambda value: f"{value:g} GB/s",
 }
 
 _LEFT: Final[frozenset[Unit]] = frozenset({"text", "names", "yes"})
+
+
+class Cell(NamedTuple):
+    """A value with its own text, in a column of values of several units."""
+
+    raw: Any
+    text: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +98,8 @@ class Column:
         return self.unit in _LEFT
 
     def text(self, value: Any) -> str:
+        if isinstance(value, Cell):
+            return printable(value.text)
         return ABSENT if value is None else _FORMAT[self.unit](value)
 
 

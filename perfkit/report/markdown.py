@@ -28,6 +28,6 @@ def _row(cells: list[str]) -> str:
 
 def _escape(text: str) -> str:
     """Kernel names carry template brackets and pipes; Markdown must not read them."""
-    for char in "\\|<>*_`":
+    for char in "\\|<>[]*_`":
         text = text.replace(char, "\\" + char)
     return text

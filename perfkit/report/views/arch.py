@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.arch.facts import evidence, facts
 from perfkit.arch.types import Capability, Gpu
-from perfkit.report.document import Column, Document, Table, Unit
+from perfkit.report.document import Cell, Column, Document, Table, Unit
 
 if TYPE_CHECKING:
     from perfkit.arch.audit import Finding
@@ -57,7 +57,7 @@ def facts_document(record: Capability | Gpu, *, with_sources: bool) -> Document:
     for path, value in shown.items():
         if path == "published":  # shown with the peaks
             continue
-        row = [path, _text(path, value)]
+        row: list[Any] = [path, Cell(_plain(value), _text(path, value))]
         if with_sources:
             row.append(_sources(record, path))
         rows.append(tuple(row))
@@ -95,7 +95,7 @@ def comparison(found: Sequence[Capability], *, everything: bool) -> Document:
         *(Column(str(cc.compute_capability), str(cc.compute_capability)) for cc in found),
     )
     rows = tuple(
-        (path, *(_text(path, value) for value in values))
+        (path, *(Cell(_plain(value), _text(path, value)) for value in values))
         for path, values in _differences(found, everything=everything)
         if path != "features"
     )
@@ -134,8 +134,12 @@ def capability_content(record: Capability) -> dict[str, Any]:
             level = level.setdefault(parent, {})
         level[name] = _plain(value)
     nested["compilation"]["gencode"] = list(record.compilation.gencode)
+    return {**nested, **apparatus(record)}
+
+
+def apparatus(record: Capability | Gpu) -> dict[str, Any]:
+    """What stands beside the facts: why some are missing, who says the others, who disagrees."""
     return {
-        **nested,
         "unknown": dict(record.unknown),
         "sources": [asdict(source) for source in record.sources],
         "conflicts": [asdict(conflict) for conflict in record.conflicts],

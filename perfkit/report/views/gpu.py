@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from perfkit.arch.catalog import aliases_of
 from perfkit.arch.peaks import Peak, peaks
 from perfkit.arch.types import Capability, Gpu
-from perfkit.report.document import Column, Document, Table
-from perfkit.report.views.arch import facts_document
+from perfkit.report.document import Cell, Column, Document, Table
+from perfkit.report.views.arch import apparatus, facts_document
 
 _COLUMNS: Final[tuple[tuple[Column, Callable[[Gpu], Any]], ...]] = (
     (Column("key", "key"), lambda g: g.key),
@@ -17,12 +18,15 @@ _COLUMNS: Final[tuple[tuple[Column, Callable[[Gpu], Any]], ...]] = (
     (Column("compute_capability", "CC"), lambda g: str(g.compute_capability)),
     (Column("segment", "segment"), lambda g: g.segment),
     (Column("sm_count", "SMs", "count"), lambda g: g.sm_count),
-    (Column("boost_clock_hz", "boost clock", "hertz"), lambda g: g.boost_clock_hz),
+    (
+        Column("boost_clock_mhz", "boost clock", "mhz"),
+        lambda g: _scaled(g.boost_clock_hz, 10**6),
+    ),
     (Column("memory_type", "memory"), lambda g: g.memory.type),
     (Column("memory_size_gib", "GiB", "count"), lambda g: g.memory.size_gib),
     (
-        Column("dram_bandwidth_bytes_per_s", "bandwidth", "bandwidth"),
-        lambda g: g.memory.bandwidth_bytes_per_s,
+        Column("dram_bandwidth_gb_per_s", "bandwidth", "gb_per_s"),
+        lambda g: _scaled(g.memory.bandwidth_bytes_per_s, 10**9),
     ),
     (Column("l2_bytes", "L2", "bytes"), lambda g: g.memory.l2_bytes),
     (Column("tdp_w", "TDP W", "count"), lambda g: g.tdp_w),
@@ -46,10 +50,19 @@ def listing_content(found: Sequence[Gpu]) -> dict[str, Any]:
 
 def document(gpu: Gpu, capability: Capability, *, with_sources: bool) -> Document:
     facts = facts_document(gpu, with_sources=with_sources)
-    table = Table(title=gpu.name, columns=facts.tables[0].columns, rows=facts.tables[0].rows)
-    notes = [f"{_label(peak)}: {peak.note}" for peak in peaks(gpu, capability) if peak.note]
+    first = facts.tables[0]
+    found = peaks(gpu, capability)
+    notes = [f"{_label(peak)}: {peak.note}" for peak in found if peak.note]
+    # one table of facts for CSV, with the peaks as facts; their source is that of the figures
+    more = tuple(
+        (f"peaks.{_label(peak)}.tflops".replace(" ", "."), peak.flop_per_s / 1e12)
+        + ("",) * (len(first.columns) - 2)
+        for peak in found
+    )
     return Document(
-        tables=(table, _peaks(gpu, capability), *facts.tables[1:]), notes=(*facts.notes, *notes)
+        tables=(replace(first, title=gpu.name), _peaks(found), *facts.tables[1:]),
+        notes=(*facts.notes, *notes),
+        flat=replace(first, rows=(*first.rows, *more)),
     )
 
 
@@ -57,7 +70,7 @@ def _label(peak: Peak) -> str:
     return f"{peak.dtype}/{peak.accumulate} {peak.sparsity} {peak.unit}"
 
 
-def _peaks(gpu: Gpu, capability: Capability) -> Table:
+def _peaks(found: Sequence[Peak]) -> Table:
     return Table(
         title="Peak rates (a fused multiply-add is two operations)",
         columns=(
@@ -65,8 +78,8 @@ def _peaks(gpu: Gpu, capability: Capability) -> Table:
             Column("accumulate", "accumulate"),
             Column("sparsity", "sparsity"),
             Column("unit", "unit"),
-            Column("flop_per_s", "peak", "rate"),
-            Column("published_tflops", "published TFLOP/s", "count"),
+            Column("tflops", "peak", "tflops"),
+            Column("published_tflops", "published", "tflops"),
             Column("basis", "basis"),
         ),
         rows=tuple(
@@ -75,25 +88,26 @@ def _peaks(gpu: Gpu, capability: Capability) -> Table:
                 str(peak.accumulate),
                 peak.sparsity,
                 peak.unit,
-                peak.flop_per_s,
+                peak.flop_per_s / 1e12,
                 peak.published_tflops,
                 peak.basis,
             )
-            for peak in peaks(gpu, capability)
+            for peak in found
         ),
     )
 
 
 def comparison(pairs: Sequence[tuple[Gpu, Capability]]) -> Document:
-    rows: dict[str, list[str]] = {}
+    rows: dict[Cell, list[Cell]] = {}
     for column, get in _COLUMNS[1:]:
-        rows[column.title] = [column.text(get(gpu)) for gpu, _ in pairs]
-    rate = Column("", "", "rate")
+        values = [get(gpu) for gpu, _ in pairs]
+        rows[Cell(column.key, column.title)] = [Cell(v, column.text(v)) for v in values]
+    rate = Column("", "", "tflops")
     by_key = [{peak.key: peak for peak in peaks(gpu, cc)} for gpu, cc in pairs]
     for key in dict.fromkeys(key for one in by_key for key in one if key.sparsity == "dense"):
-        rows[f"{key.dtype}/{key.accumulate} {key.unit}"] = [
-            rate.text(one[key].flop_per_s) if key in one else "-" for one in by_key
-        ]
+        label = f"{key.dtype}/{key.accumulate} {key.unit}"
+        tflops = [one[key].flop_per_s / 1e12 if key in one else None for one in by_key]
+        rows[Cell(f"{label} tflops", label)] = [Cell(value, rate.text(value)) for value in tflops]
     return Document(
         tables=(
             Table(
@@ -105,23 +119,14 @@ def comparison(pairs: Sequence[tuple[Gpu, Capability]]) -> Document:
 
 
 def content(gpu: Gpu, capability: Capability) -> dict[str, Any]:
-    memory = gpu.memory
+    """The keys of the list, and what only one product has room for."""
     return {
-        "key": gpu.key,
-        "name": gpu.name,
+        **{column.key: get(gpu) for column, get in _COLUMNS},
         "aliases": list(aliases_of(gpu.key)),
-        "compute_capability": str(gpu.compute_capability),
         "architecture": capability.architecture,
-        "segment": gpu.segment,
         "rate_class": gpu.rate_class,
-        "sm_count": gpu.sm_count,
-        "boost_clock_mhz": _scaled(gpu.boost_clock_hz, 10**6),
         "tensor_clock_mhz": _scaled(gpu.tensor_clock_hz, 10**6),
-        "memory_type": memory.type,
-        "memory_size_gib": memory.size_gib,
-        "dram_bandwidth_gb_per_s": _scaled(memory.bandwidth_bytes_per_s, 10**9),
-        "l2_bytes": memory.l2_bytes,
-        "tdp_w": gpu.tdp_w,
+        "cluster_sm_groups": gpu.cluster_sm_groups,
         "peaks": [
             {
                 "dtype": str(peak.dtype),
@@ -135,7 +140,7 @@ def content(gpu: Gpu, capability: Capability) -> dict[str, Any]:
             }
             for peak in peaks(gpu, capability)
         ],
-        "unknown": dict(gpu.unknown),
+        **apparatus(gpu),
     }
 
 

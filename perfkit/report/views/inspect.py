@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from perfkit.kernel import KernelResources
-from perfkit.report.document import Column, Document, Table
+from perfkit.report.document import Column, Document, Table, printable
 
 _COLUMNS: Final = (
     Column("demangled", "kernel"),
@@ -44,7 +44,9 @@ def document(kernels: Sequence[KernelResources]) -> Document:
             title = next((c.title for c in _COLUMNS if c.key == name), name)
             reasons.setdefault(f"{title}: {reason}", []).append(kernel.demangled)
     notes = tuple(
-        note if len(set(names)) == len({k.demangled for k in kernels}) else f"{names[0]}, {note}"
+        note
+        if len(set(names)) == len({k.demangled for k in kernels})
+        else f"{printable(names[0])}, {note}"
         for note, names in reasons.items()
     )
     names = (Column("name", "symbol"), *_COLUMNS)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from perfkit.analysis.occupancy import Estimate, Hardware
+from perfkit.analysis.steps import Step
 from perfkit.models.occupancy import Occupancy
 from perfkit.report.document import Column, Document, Table
 from perfkit.report.views.occupancy_notes import notes
@@ -107,8 +108,8 @@ _PHRASES: Final = (
 
 def _heading(found: Sequence[Estimate]) -> str | None:
     """Kernel and launch, as far as they are the same in every row."""
-    kernel = _IDENTITY[0]
-    names = {kernel[1](e) for e in found}
+    column, get = _IDENTITY[0]
+    names = {column.text(get(e)) for e in found if e.kernel}
     varying = _varying(_INPUTS, found)
     same = ", ".join(
         phrase.format(field[0].text(value))
@@ -202,7 +203,7 @@ def _result(e: Estimate) -> dict[str, Any]:
         "kernel": e.kernel.demangled if e.kernel else None,
         **_occupancy(e.driver),
         "hardware": _hardware(e.hardware) if e.hardware else None,
-        "steps": [asdict(step) for step in e.steps],
+        "steps": [_step(step) for step in e.steps],
         "grid": e.grid,
         "waves": asdict(e.waves) if e.waves else None,
         "cluster_size": e.cluster_size,
@@ -232,6 +233,18 @@ def _occupancy(o: Occupancy) -> dict[str, Any]:
         "allocated_shared_bytes_per_block": o.allocated_shared_bytes_per_block,
         "refusal": o.refusal._asdict() if o.refusal else None,
         "rule": o.rule,
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {
+        "quantity": step.quantity,
+        "kind": step.kind,
+        "value": step.value,
+        "change": step.change,
+        "blocks_per_sm": step.blocks_per_sm,
+        "warps_per_sm": step.warps_per_sm,
+        "occupancy": step.ratio,
     }
 
 

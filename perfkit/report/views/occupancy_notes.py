@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from perfkit.analysis.occupancy import Estimate, Hardware
 from perfkit.models.occupancy import Refusal
+from perfkit.report.document import printable
 from perfkit.units import format_bytes
 
 
@@ -13,7 +14,7 @@ def notes(e: Estimate) -> list[str]:
     found = []
     if e.driver.refusal is not None:
         found.append(
-            f"{e.kernel.demangled + ' ' if e.kernel else ''}does not launch on "
+            f"{printable(e.kernel.demangled) + ' ' if e.kernel else ''}does not launch on "
             f"{e.target.label}: {_refusal_text(e.driver.refusal, label)}"
         )
     if e.hardware is not None:
@@ -39,7 +40,7 @@ def notes(e: Estimate) -> list[str]:
         found.append(f"a cluster of {e.cluster.size} is not portable: the kernel must opt in")
     if e.kernel is not None:
         found += [
-            f"{e.kernel.demangled}: {name.replace('_', ' ')} unknown: {reason}"
+            f"{printable(e.kernel.demangled)}: {name.replace('_', ' ')} unknown: {reason}"
             for name, reason in e.kernel.unknown.items()
             if name == "stack_bytes"
         ]

@@ -1,0 +1,106 @@
+"""Every view in every format: the layout stays what it is."""
+
+from __future__ import annotations
+
+import json as stdlib_json
+
+import pytest
+
+from perfkit.report import csv, json, markdown, terminal, text
+from perfkit.report.views import arch, carveout, doctor, gpu, inspect, occupancy, sweep
+from tests.report import results
+from tests.report.schemas import undescribed, validate
+
+#: file name -> (JSON topic, document, content)
+VIEWS = {
+    "occupancy": (
+        "occupancy",
+        lambda: occupancy.document(results.SAME),
+        lambda: occupancy.content(results.SAME),
+    ),
+    "occupancy-kernels": (
+        "occupancy",
+        lambda: occupancy.document(results.KERNELS),
+        lambda: occupancy.content(results.KERNELS),
+    ),
+    "sweep": (
+        "sweep",
+        lambda: sweep.document(results.SWEEP),
+        lambda: sweep.content(results.SWEEP),
+    ),
+    "carveout": (
+        "carveout",
+        lambda: carveout.document(results.SETTINGS),
+        lambda: carveout.content(results.SETTINGS),
+    ),
+    "inspect": (
+        "inspect",
+        lambda: inspect.document([results.AXPY, results.STRANGE]),
+        lambda: inspect.content([results.AXPY, results.STRANGE]),
+    ),
+    "arch-list": (
+        "arch-list",
+        lambda: arch.listing([results.HOPPER, results.DEDICATED]),
+        lambda: arch.listing_content([results.HOPPER, results.DEDICATED]),
+    ),
+    "arch": (
+        "arch",
+        lambda: arch.facts_document(results.HOPPER, with_sources=True),
+        lambda: arch.capability_content(results.HOPPER),
+    ),
+    "arch-compare": (
+        "arch-compare",
+        lambda: arch.comparison([results.DEDICATED, results.HOPPER], everything=False),
+        lambda: arch.comparison_content([results.DEDICATED, results.HOPPER], everything=False),
+    ),
+    "arch-check": (
+        "arch-check",
+        lambda: arch.audit_document(3, results.FINDINGS),
+        lambda: arch.audit_content(3, results.FINDINGS),
+    ),
+    "gpu": (
+        "gpu",
+        lambda: gpu.document(results.TOY, results.HOPPER, with_sources=False),
+        lambda: gpu.content(results.TOY, results.HOPPER),
+    ),
+    "gpu-list": (
+        "gpu-list",
+        lambda: gpu.listing([results.TOY, results.NO_GROUPS]),
+        lambda: gpu.listing_content([results.TOY, results.NO_GROUPS]),
+    ),
+    "doctor": (
+        "doctor",
+        lambda: doctor.document(results.CHECKS),
+        lambda: doctor.content(results.CHECKS),
+    ),
+}
+FORMATS = {
+    "txt": text.render,
+    "md": markdown.render,
+    "csv": csv.render,
+    "ansi": lambda document: terminal.render(document, width=80),
+}
+
+
+@pytest.fixture(autouse=True)
+def _colours(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name in ("NO_COLOR", "COLORTERM", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("name", VIEWS)
+def test_layout(name, ending, golden):
+    _, document, _ = VIEWS[name]
+    golden(f"{name}.{ending}", FORMATS[ending](document()))
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_json(name, golden):
+    topic, _, content = VIEWS[name]
+    rendered = json.render(topic, content())
+    golden(f"{name}.json", rendered)
+    read = stdlib_json.loads(rendered)
+    validate(topic, read)
+    assert undescribed(topic, read) == []
