@@ -17,6 +17,9 @@ _COLUMNS: Final = (
     Column("stack_bytes", "stack", "bytes"),
     Column("spill_store_bytes", "spill stores", "bytes"),
     Column("spill_load_bytes", "spill loads", "bytes"),
+    Column("callee_spill_store_bytes", "callee spill stores", "bytes"),
+    Column("callee_spill_load_bytes", "callee spill loads", "bytes"),
+    Column("cumulative_stack_bytes", "stack with callees", "bytes"),
     Column("local_bytes", "local", "bytes"),
     Column("constant_bytes", "constant bank 0", "bytes"),
     Column("parameter_bytes", "parameters", "bytes"),
@@ -27,6 +30,11 @@ _COLUMNS: Final = (
     Column("required_cluster", "required cluster"),
 )
 
+#: only logs have these: no column and no word about them where no kernel has one
+_OF_LOGS: Final = frozenset(
+    {"callee_spill_store_bytes", "callee_spill_load_bytes", "cumulative_stack_bytes"}
+)
+
 #: most kernels declare none of these, and nobody misses them
 _DECLARATIONS: Final = frozenset(
     {"max_threads", "min_blocks", "required_block", "required_cluster"}
@@ -34,29 +42,42 @@ _DECLARATIONS: Final = frozenset(
 
 
 def document(kernels: Sequence[KernelResources]) -> Document:
-    rows = tuple(tuple(_value(getattr(k, c.key)) for c in _COLUMNS) for k in kernels)
-    table = Table(columns=_COLUMNS, rows=rows)
-    reasons: dict[str, list[str]] = {}
-    for kernel in kernels:
-        for name, reason in kernel.unknown.items():
-            if name in _DECLARATIONS:
-                continue
-            title = next((c.title for c in _COLUMNS if c.key == name), name)
-            reasons.setdefault(f"{title}: {reason}", []).append(kernel.demangled)
-    notes = tuple(
-        note
-        if len(set(names)) == len({k.demangled for k in kernels})
-        else f"{printable(names[0])}, {note}"
-        for note, names in reasons.items()
-    )
-    names = (Column("name", "symbol"), *_COLUMNS)
+    absent = {key for key in _OF_LOGS if all(getattr(kernel, key) is None for kernel in kernels)}
+    columns = tuple(column for column in _COLUMNS if column.key not in absent)
+    rows = tuple(tuple(_value(getattr(k, c.key)) for c in columns) for k in kernels)
+    table = Table(columns=columns, rows=rows)
+    names = (Column("name", "symbol"), *columns)
     return Document(
         tables=(table.without_empty_columns(),),
-        notes=notes,
+        notes=_notes(kernels, columns),
         flat=Table(
             columns=names, rows=tuple((k.name, *row) for k, row in zip(kernels, rows, strict=True))
         ),
     )
+
+
+def _notes(kernels: Sequence[KernelResources], columns: Sequence[Column]) -> tuple[str, ...]:
+    """Why values are absent: what is absent for one reason stands in one note."""
+    everybody = {kernel.demangled for kernel in kernels}
+    titles = {column.key: column.title for column in columns}
+    found: dict[str, list[str]] = {}
+    for kernel in kernels:
+        reasons: dict[str, list[str]] = {}
+        for key, reason in kernel.unknown.items():
+            if key in titles and key not in _DECLARATIONS:
+                reasons.setdefault(reason, []).append(titles[key])
+        for reason, absent in reasons.items():
+            found.setdefault(f"{', '.join(absent)}: {reason}", []).append(kernel.demangled)
+    return tuple(
+        note if set(names) == everybody else f"{_some(names)}, {note}"
+        for note, names in found.items()
+    )
+
+
+def _some(names: list[str]) -> str:
+    different = list(dict.fromkeys(names))
+    more = f" and {len(different) - 1} more" if len(different) > 1 else ""
+    return printable(different[0]) + more
 
 
 def _value(value: Any) -> Any:
