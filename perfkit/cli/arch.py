@@ -49,7 +49,7 @@ def show(
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
-    """Show everything the database knows of one compute capability."""
+    """Show everything known of one compute capability."""
     from perfkit.report.views import arch as view
 
     found = catalog.capability(capability)

@@ -57,7 +57,7 @@ def show(
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
-    """Show everything the database knows of one product, with its peak rates."""
+    """Show everything known of one product, with its peak rates."""
     from perfkit.report.views import gpu as view
 
     found = catalog.gpu(gpu)

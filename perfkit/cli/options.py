@@ -153,7 +153,7 @@ def dimensions(text: str, option: str) -> tuple[int, int, int]:
         UsageError: not one to three whole numbers.
     """
     parts = re.split(r"[,x]", text.strip())
-    if not 1 <= len(parts) <= 3 or not all(re.fullmatch(r"\s*\d{1,18}\s*", p) for p in parts):
+    if not 1 <= len(parts) <= 3 or not all(re.fullmatch(r"\s*[0-9]{1,18}\s*", p) for p in parts):
         raise UsageError(
             f"{option} {text!r}: not one to three whole numbers",
             hint=f"write {option} 256 or {option} 32,8",

@@ -142,7 +142,7 @@ def _refuse_the_impossible(
 
 
 def _whole(text: str) -> int:
-    if not re.fullmatch(r"\d{1,18}", text):
+    if not re.fullmatch(r"[0-9]{1,18}", text):
         raise UsageError(f"{text!r} is not a whole number")
     return int(text)
 
