@@ -29,36 +29,28 @@ def test_dimensions(text, expected):
     assert options.volume(expected) == expected[0] * expected[1] * expected[2]
 
 
-@pytest.mark.parametrize(
-    "text", ["", ",", "1,", "1,2,3,4", "a", "-1", "1.5", "1e3", "0x10", "٣", "9" * 19]
-)
+@pytest.mark.parametrize("text", ["", ",", "1,", "1,2,3,4", "a", "-1", "1.5", "1e3", "٣", "9" * 19])
 def test_what_is_no_size_names_the_option(text):
-    with pytest.raises(UsageError, match="^--cluster ") as error:
+    with pytest.raises(UsageError, match=r"^--cluster ") as error:
         options.dimensions(text, "--cluster")
     assert "--cluster 256" in error.value.hint
 
 
-@pytest.mark.parametrize(
-    ("text", "axis", "limit"), [("1,1,65", "z", 64), ("1,0,1025", None, None), ("2,2,100", "z", 64)]
-)
-def test_a_block_within_1024_threads_may_still_be_too_long_on_one_axis(text, axis, limit):
-    if axis is None:  # no threads at all: the models say so
-        assert options.block_threads(HOPPER, "0,1") == 0
-        return
-    with pytest.raises(
-        InvalidLaunch, match=f"--threads: {axis} is .* takes 1 to {limit}$"
-    ) as error:
+@pytest.mark.parametrize("text", ["1,1,65", "2,2,100"])
+def test_a_block_within_1024_threads_may_still_be_too_long_on_one_axis(text):
+    with pytest.raises(InvalidLaunch, match=r"^--threads: z is \d+, .* takes 1 to 64$") as error:
         options.block_threads(HOPPER, text)
     assert error.value.hint.startswith("limits.max_block_dim: ")
 
 
-def test_too_many_threads_are_left_to_the_models():
+def test_the_number_of_threads_is_left_to_the_models():
+    assert options.block_threads(HOPPER, "0,1") == 0
     assert options.block_threads(HOPPER, "2000,1,65") == 2000 * 65
 
 
 @pytest.mark.parametrize("text", ["0", "1,0", "2147483648", "1,65536", "1,1,65536"])
 def test_a_grid_beyond_its_limits(text):
-    with pytest.raises(InvalidLaunch, match="^--grid: [xyz] is ") as error:
+    with pytest.raises(InvalidLaunch, match=r"^--grid: [xyz] is ") as error:
         options.grid_blocks(HOPPER, text)
     assert error.value.hint.startswith("limits.max_grid_dim: ")
 
@@ -177,7 +169,7 @@ def test_no_gpu_is_ever_guessed(text):
 
 @pytest.mark.parametrize("text", [",", "h100,", ",h100", "h100,,a100"])
 def test_an_empty_name(text):
-    with pytest.raises(UsageError, match="--gpu '.*' holds an empty name"):
+    with pytest.raises(UsageError, match=r"--gpu '.*' holds an empty name"):
         options.targets(text)
 
 
