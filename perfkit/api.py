@@ -78,6 +78,32 @@ def blocks_per_sm(
     )
 
 
+def fits(target: TargetLike, configs: Any, *, reasons: bool = False, **defaults: Any) -> Any:
+    """Which autotuning configurations launch, told before anything is compiled.
+
+    Args:
+        target: product or capability.
+        configs: a sequence of mappings or objects (Triton's names are known), a data frame, or a
+            mapping of arrays.
+        reasons: also return why not.
+        defaults: ``threads``, ``smem``, ``regs`` and ``cluster`` where the configurations do not
+            say; see ``perfkit.analysis.configurations.fits``.
+
+    Returns:
+        A boolean array in the order of ``configs``; with ``reasons`` also an array of reasons
+        (``threads``, ``cluster``, ``shared_memory``, ``registers``), None where one launches.
+
+    >>> configs = [{"num_warps": 4, "shared": 98304}, {"num_warps": 8, "shared": 131072}]
+    >>> fits("rtx-4090", configs).tolist()
+    [True, False]
+    >>> fits("rtx-4090", configs, reasons=True)[1].tolist()
+    [None, <Reason.SHARED_MEMORY: 'shared_memory'>]
+    """
+    from perfkit.analysis import configurations
+
+    return configurations.fits(_capability(target), configs, reasons=reasons, **defaults)
+
+
 def sweep(targets: str | Iterable[TargetLike], **axes: Any) -> pd.DataFrame:
     """Occupancy over every combination of the axes; see ``perfkit.analysis.frame.sweep``.
 

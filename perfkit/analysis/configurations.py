@@ -164,6 +164,8 @@ def _whole(
             return _filled(name, array, default, times)
     except (ValueError, TypeError, OverflowError) as error:
         raise UsageError(f"{name} must be whole numbers: {error}") from None
+    if array.dtype.kind not in "iu":
+        raise UsageError(f"{name} must be whole numbers, not {array.dtype}")
     # clusters may be given as their dimensions
     array = array.prod(axis=-1) if name in NAMES["cluster"] and array.ndim == 2 else array
     return array if times == 1 else array * times

@@ -146,7 +146,7 @@ def no_code(target: Target, *, kernel: str, archs: Iterable[str]) -> Fit:
         reason=Reason.ARCHITECTURE,
         resource="machine_code",
         detail=", ".join(archs),
-        changes=(Change(kind="compile_for", target=target.capability.compute_capability.sm),),
+        changes=(Change(kind="compile_for", target=target.capability.compilation.gencode[0]),),
     )
     return Fit(target=target, kernel=kernel, launches=False, obstacles=(obstacle,))
 

@@ -7,10 +7,11 @@ memory counts up to the opt-in limit, as autotuners opt in.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from perfkit.analysis.obstacles import Reason
 from perfkit.analysis.sweep import blocks_per_sm, integers
+from perfkit.models.ops import NO_LIMIT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,7 +47,7 @@ def launchable(
     import numpy as np
 
     resident = blocks_per_sm(capability, threads, regs, smem) > 0
-    found: NDArray[np.bool_] = np.logical_and(resident, _clusters(capability, cluster))
+    found: NDArray[np.bool_] = np.logical_and(resident, _sizes(cluster) <= _known_up_to(capability))
     return found
 
 
@@ -65,31 +66,34 @@ def reasons(
 
     possible = launchable(capability, threads, regs, smem, cluster)
     one = capability.limits.warp_size
-    # what is left when nothing else is wrong must be the registers
     tests = (
         (Reason.THREADS, blocks_per_sm(capability, threads, 0, 0) == 0),
-        (Reason.CLUSTER, ~_clusters(capability, cluster)),
+        (Reason.CLUSTER, _sizes(cluster) > _refused_above(capability)),
         (Reason.SHARED_MEMORY, blocks_per_sm(capability, one, 0, smem) == 0),
+        (Reason.REGISTERS, blocks_per_sm(capability, threads, regs, 0) == 0),
     )
+    # what is left is a cluster of a size that nobody knows to launch
     codes = np.full(possible.shape, len(tests), np.int8)
     for code, (_, fails) in reversed(list(enumerate(tests))):
         np.copyto(codes, np.int8(code), where=fails)
     codes[possible] = len(tests) + 1
-    names = [*(reason for reason, _ in tests), Reason.REGISTERS, None]
-    found: NDArray[np.object_] = np.array(names, dtype=object)[codes]
+    names = [*(reason for reason, _ in tests), Reason.CLUSTER, None]
+    found = np.empty(possible.shape, dtype=object)
+    found[...] = np.array(names, dtype=object)[codes]
     return found
 
 
-def _clusters(capability: Capability, size: ArrayLike) -> NDArray[np.bool_]:
-    import numpy as np
-
-    sizes = integers("cluster", size, 0, None)
-    most = _largest_cluster(capability)
-    found: NDArray[np.bool_] = np.asarray(sizes <= most)
-    return found
+def _sizes(cluster: ArrayLike) -> NDArray[Any]:
+    return integers("cluster", cluster, 0, None)
 
 
-def _largest_cluster(capability: Capability) -> int:
-    """The largest size that is known to launch; 1 where there are no clusters."""
+def _known_up_to(capability: Capability) -> int:
+    """The largest cluster that is known to launch; 1 where there are none."""
     limits = capability.cluster
     return 1 if limits is None else limits.max_nonportable or limits.max_portable
+
+
+def _refused_above(capability: Capability) -> int:
+    """The largest cluster that is not known to fail."""
+    limits = capability.cluster
+    return 1 if limits is None else limits.max_nonportable or NO_LIMIT

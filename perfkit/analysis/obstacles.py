@@ -105,7 +105,8 @@ def _bounds(demand: Demand) -> Iterator[Obstacle]:
     elif threads is not None and most is not None and threads > most:
         yield _obstacle(why, "launch_bounds", threads, most, "smaller_block")
     if cluster is not None and demand.cluster != cluster:
-        yield _obstacle(why, "required_cluster", demand.cluster, cluster, "cluster_of")
+        change = "cluster_of" if cluster > 1 else "no_cluster"
+        yield _obstacle(why, "required_cluster", demand.cluster, cluster, change)
 
 
 def _cluster(capability: Capability, size: int) -> Iterator[Obstacle]:

@@ -1,0 +1,238 @@
+"""``perfkit fits``: which kernels launch on which GPUs, why not, and what would help."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from perfkit.analysis import fits as analysis
+from perfkit.analysis.obstacles import Demand
+from perfkit.cli import kernel_options, options
+from perfkit.cli.emit import emit
+from perfkit.cli.help import examples, new_app
+from perfkit.cli.kernel_options import KernelOptions
+from perfkit.cli.launch_options import LaunchOptions
+from perfkit.errors import CompileError, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from perfkit.analysis.fits import Fit
+    from perfkit.arch.types import Capability, Target
+    from perfkit.errors import PerfkitError
+    from perfkit.kernel import KernelResources
+
+app = new_app()
+
+#: exit codes of ``--check``
+_DOES_NOT_FIT: Final = 1
+_INCONCLUSIVE: Final = 3
+
+
+@app.command(
+    epilog=examples(
+        "perfkit fits kernel.cu -g a100,rtx-4090,h100 --smem-dynamic 100K",
+        "perfkit fits libkernels.so -g all --check",
+        "perfkit fits -g 8.9,9.0 -t 512 -r 168 -s 64K",
+    )
+)
+def fits(
+    path: Annotated[
+        Path | None, typer.Argument(help="Any file with kernels; without one give numbers.")
+    ] = None,
+    gpu: options.GpuOption = None,
+    threads: options.ThreadsOption = None,
+    regs: options.RegsOption = None,
+    smem: options.SmemOption = None,
+    smem_static: options.StaticOption = None,
+    smem_dynamic: options.DynamicOption = None,
+    cluster: options.ClusterOption = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit code 1 if anything does not fit.")
+    ] = False,
+    kernel: options.KernelOption = None,
+    include: kernel_options.IncludeOption = None,
+    define: kernel_options.DefineOption = None,
+    std: kernel_options.StdOption = None,
+    maxrregcount: kernel_options.MaxRegistersOption = None,
+    fast_math: kernel_options.FastMathOption = False,
+    instantiate: kernel_options.InstantiateOption = None,
+    format: options.FormatOption = options.Format.TABLE,  # noqa: A002
+    output: options.OutputOption = None,
+) -> None:
+    """Show which kernels launch on which GPUs.
+
+    Where one does not: why, with both numbers, and the smallest changes that would make it fit.
+    Without --threads a kernel is launched with as many as its launch bounds allow. With --check
+    the exit code is 1 if anything does not fit, and 3 if all that is known fits but not all is
+    known.
+    """
+    launch = LaunchOptions(
+        threads=threads,
+        regs=regs,
+        smem=smem,
+        smem_static=smem_static,
+        smem_dynamic=smem_dynamic,
+        carveout=None,
+        barriers=None,
+        cluster=cluster,
+        grid=None,
+    )
+    kernels = KernelOptions(
+        include=include,
+        define=define,
+        std=std,
+        max_registers=maxrregcount,
+        fast_math=fast_math,
+        instantiate=instantiate,
+        kernel=kernel,
+    )
+    found = _found(path, gpu, kernels, launch)
+    from perfkit.report.views import fits as view
+
+    emit(
+        "fits",
+        document=lambda: view.document(found),
+        content=lambda: view.content(found),
+        format=format,
+        output=output,
+    )
+    verdicts = {fit.launches for fit in found}
+    if check and verdicts != {True}:
+        raise typer.Exit(_DOES_NOT_FIT if False in verdicts else _INCONCLUSIVE)
+
+
+def _found(
+    path: Path | None, gpu: str | None, kernels: KernelOptions, launch: LaunchOptions
+) -> list[Fit]:
+    """A verdict for every kernel on every target; kernels first, as in the file."""
+    wanted = options.architectures(gpu)
+    if path is None:
+        kernels.refuse_without_file()
+        return [
+            analysis.fits(target, _typed(launch, target.capability, arch))
+            for arch, target in wanted
+        ]
+    if kernel_options.is_source(path):
+        found = _compiled(path, wanted, kernels, launch)
+    else:
+        file = kernels.read(path, None)
+        found = [fit for _, target in wanted for fit in _loaded(file, target, launch)]
+    order = {name: place for place, name in enumerate(dict.fromkeys(fit.kernel for fit in found))}
+    return sorted(found, key=lambda fit: order[fit.kernel])
+
+
+def _compiled(
+    path: Path,
+    wanted: tuple[tuple[str, Target], ...],
+    kernels: KernelOptions,
+    launch: LaunchOptions,
+) -> list[Fit]:
+    """A target that the compiler refuses, or does not know, is a verdict too, if others compile.
+
+    Raises:
+        CompileError: nothing compiles, and not because of the targets.
+        Unavailable: there is no compiler for any of the targets.
+    """
+    read: dict[str, tuple[KernelResources, ...] | CompileError | Unavailable] = {}
+    for arch in dict.fromkeys(arch for arch, _ in wanted):
+        try:
+            read[arch] = kernels.read(path, arch)
+        except (CompileError, Unavailable) as error:
+            read[arch] = error
+    _raise_where_nothing_is_known(list(read.values()))
+    return [fit for arch, target in wanted for fit in _verdicts(read[arch], arch, target, launch)]
+
+
+def _raise_where_nothing_is_known(
+    results: list[tuple[KernelResources, ...] | CompileError | Unavailable],
+) -> None:
+    from perfkit.compiled.refusals import concerns_target
+
+    errors: list[PerfkitError] = [
+        result
+        for result in results
+        if isinstance(result, Unavailable)
+        or (isinstance(result, CompileError) and not concerns_target(result.log))
+    ]
+    if len(errors) == len(results):
+        raise errors[0]
+
+
+def _verdicts(
+    result: tuple[KernelResources, ...] | CompileError | Unavailable,
+    arch: str,
+    target: Target,
+    launch: LaunchOptions,
+) -> Iterator[Fit]:
+    if isinstance(result, CompileError):
+        yield analysis.not_compiled(target, arch=arch, log=result.log)
+    elif isinstance(result, Unavailable):
+        yield analysis.not_known(target, why=result.message)
+    else:
+        yield from _loaded(result, target, launch)
+
+
+def _loaded(
+    kernels: tuple[KernelResources, ...], target: Target, launch: LaunchOptions
+) -> Iterator[Fit]:
+    capability = target.capability
+    for name, running, archs in analysis.images(kernels, capability.compute_capability):
+        if not running:
+            yield analysis.no_code(target, kernel=name, archs=archs)
+        for kernel in running:
+            yield analysis.fits(target, _of_kernel(launch, capability, kernel), kernel=name)
+
+
+def _typed(launch: LaunchOptions, capability: Capability, arch: str) -> Demand:
+    one = launch.launch(capability, None)
+    static = options.size(launch.smem_static, "--smem-static") or 0
+    return Demand(
+        threads=one.threads,
+        regs=one.regs,
+        static_bytes=static,
+        dynamic_bytes=one.smem - static,
+        cluster=launch.cluster_size(None) or 1,
+        arch=arch,
+    )
+
+
+def _of_kernel(launch: LaunchOptions, capability: Capability, kernel: KernelResources) -> Demand:
+    """What was not typed comes from the kernel, or is not known, and says why."""
+    bounds = (launch.threads, kernel.required_block, kernel.max_threads)
+    block_is_known = any(bound is not None for bound in bounds)
+    regs_are_known = launch.regs is not None or kernel.registers_per_thread is not None
+    # stand-ins, so that everything else is read in the usual way
+    one = replace(
+        launch,
+        threads=launch.threads if block_is_known else "1",
+        regs=launch.regs if regs_are_known else 0,
+    ).launch(capability, kernel)
+    typed = options.size(launch.smem_static, "--smem-static")
+    static = kernel.static_shared_bytes if typed is None else typed
+    missing = {
+        "registers_per_thread": not regs_are_known,
+        "static_shared_bytes": static is None and launch.smem is None,
+    }
+    return Demand(
+        threads=one.threads if block_is_known else None,
+        regs=one.regs if regs_are_known else None,
+        static_bytes=static,
+        dynamic_bytes=one.smem - (static or 0),
+        cluster=launch.cluster_size(kernel) or 1,
+        barriers=one.barriers,
+        arch=kernel.arch,
+        max_threads=kernel.max_threads,
+        required_threads=options.volume(kernel.required_block) if kernel.required_block else None,
+        required_cluster=(
+            options.volume(kernel.required_cluster) if kernel.required_cluster else None
+        ),
+        unknown=tuple(
+            f"{name.replace('_', ' ')}: {kernel.unknown.get(name, 'not in the file')}"
+            for name, is_missing in missing.items()
+            if is_missing
+        ),
+    )
