@@ -92,5 +92,8 @@ class KernelResources:
     min_blocks: int | None  #: from ``__launch_bounds__``: blocks per SM asked for
     required_block: tuple[int, int, int] | None  #: ``__block_size__`` / ``.reqntid``
     required_cluster: tuple[int, int, int] | None
+    threads: int | None = None  #: per block, where the file says how the kernel is launched
+    dynamic_shared_bytes: int | None = None  #: of that launch
+    num_stages: int | None = None  #: of the software pipeline that the compiler made
     origin: str  #: where it was read: the file, and the compiler if one ran
     unknown: dict[str, str] = field(default_factory=dict)

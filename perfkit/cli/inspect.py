@@ -50,15 +50,17 @@ def inspect(
     )
     if kernel_options.is_source(path):
         names = dict.fromkeys(arch for arch, _ in options.architectures(gpu))
-        found = [kernel for arch in names for kernel in read.read(path, arch)]
+        readings = [read.reading(path, arch) for arch in names]
     else:
-        found = list(read.read(path, None))
+        readings = [read.reading(path, None)]
+    found = [kernel for reading in readings for kernel in reading.kernels]
+    notes = list(dict.fromkeys(note for reading in readings for note in reading.notes))
     from perfkit.report.views import inspect as view
 
     emit(
         "inspect",
-        document=lambda: view.document(found),
-        content=lambda: view.content(found),
+        document=lambda: view.document(found, notes),
+        content=lambda: view.content(found, notes),
         format=format,
         output=output,
     )

@@ -12,6 +12,7 @@ from perfkit.record import record
 
 if TYPE_CHECKING:
     from perfkit.arch.types import ComputeCapability
+    from perfkit.compiled.reading import Reading
     from perfkit.kernel import KernelResources
 
 IncludeOption = Annotated[
@@ -74,6 +75,17 @@ class KernelOptions:
         return [option for option, value in options.items() if value]
 
     def read(self, path: Path, arch: str | None) -> tuple[KernelResources, ...]:
+        """The kernels of ``path``; what else is to be said of the file goes to stderr.
+
+        Raises:
+            PerfkitError: as ``reading``.
+        """
+        reading = self.reading(path, arch)
+        for note in reading.notes:
+            typer.echo(f"perfkit: note: {note}", err=True)
+        return reading.kernels
+
+    def reading(self, path: Path, arch: str | None) -> Reading:
         """The kernels of ``path``, compiled for ``arch`` (``sm_90a``) if it is a source.
 
         Raises:
@@ -82,22 +94,21 @@ class KernelOptions:
                 the compiler where there is nothing to compile.
             Unavailable: compiling needs NVRTC and it is not here.
         """
-        from perfkit.compiled.inspect import inspect
+        from perfkit.compiled.compile_options import CompileOptions
+        from perfkit.compiled.inspect import read
 
         given = self._compiler_options()
         if given and not is_source(path):
             raise UsageError(f"{given[0]} is for sources, and {path} is compiled already")
-        return inspect(
-            path,
-            arch=arch,
+        options = CompileOptions(
             include_dirs=tuple(self.include or ()),
             defines=tuple(self.define or ()),
             std=self.std,
             max_registers=self.max_registers,
             fast_math=self.fast_math,
             name_expressions=tuple(self.instantiate or ()),
-            kernel=self.kernel,
         )
+        return read(path, arch=arch, kernel=self.kernel, options=options)
 
 
 def is_source(path: Path) -> bool:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from perfkit.compiled.files import read_head, shown
 from perfkit.compiled.kinds import describe, is_cubin
+from perfkit.compiled.reading import Reading
 from perfkit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from perfkit.arch.types import ComputeCapability
+    from perfkit.compiled.compile_options import CompileOptions
     from perfkit.kernel import KernelResources
 
 SOURCE_SUFFIXES: Final = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".h", ".hpp", ".inl"})
@@ -44,21 +47,7 @@ def inspect(
         UsageError: a source without ``arch``, a bad option, or no kernel of that name.
         Unavailable: compiling needs NVRTC and it is not here.
     """
-    path = Path(path)
-    pattern = None if kernel is None else _compiled_pattern(kernel)
-    if is_cubin(head := read_head(path)):
-        from perfkit.compiled.cubin import read_cubin_file
-
-        return _chosen(read_cubin_file(path), pattern)
-    if path.suffix.lower() not in SOURCE_SUFFIXES:
-        raise _not_read(path, head)
-    if arch is None:
-        raise UsageError(
-            f"{shown(path)} is a source: it has to be compiled for some GPU",
-            hint="name the architecture, such as sm_90",
-        )
     from perfkit.compiled.compile_options import CompileOptions
-    from perfkit.compiled.source import read_source
 
     options = CompileOptions(
         include_dirs=tuple(Path(directory) for directory in include_dirs),
@@ -69,7 +58,40 @@ def inspect(
         name_expressions=tuple(name_expressions),
         extra=tuple(extra),
     )
-    return _chosen(read_source(path, arch=arch, options=options), pattern)
+    return read(Path(path), arch=arch, kernel=kernel, options=options).kernels
+
+
+def read(
+    path: Path,
+    *,
+    arch: ComputeCapability | str | None = None,
+    kernel: str | None = None,
+    options: CompileOptions | None = None,
+) -> Reading:
+    """The same with notes on what could not be read; raises as ``inspect``."""
+    pattern = None if kernel is None else _compiled_pattern(kernel)
+    reading = _read(path, read_head(path), arch, options)
+    return replace(reading, kernels=_chosen(reading.kernels, pattern))
+
+
+def _read(
+    path: Path, head: bytes, arch: ComputeCapability | str | None, options: CompileOptions | None
+) -> Reading:
+    if is_cubin(head):
+        from perfkit.compiled.cubin import read_cubin_file
+
+        return Reading(kernels=read_cubin_file(path))
+    if path.suffix.lower() not in SOURCE_SUFFIXES:
+        raise _not_read(path, head)
+    if arch is None:
+        raise UsageError(
+            f"{shown(path)} is a source: it has to be compiled for some GPU",
+            hint="name the architecture, such as sm_90",
+        )
+    from perfkit.compiled.compile_options import CompileOptions
+    from perfkit.compiled.source import read_source
+
+    return Reading(kernels=read_source(path, arch=arch, options=options or CompileOptions()))
 
 
 def _not_read(path: Path, head: bytes) -> InputError:

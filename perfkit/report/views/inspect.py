@@ -28,11 +28,21 @@ _COLUMNS: Final = (
     Column("min_blocks", "min blocks", "count"),
     Column("required_block", "required block"),
     Column("required_cluster", "required cluster"),
+    Column("threads", "threads", "count"),
+    Column("dynamic_shared_bytes", "dynamic shared", "bytes"),
+    Column("num_stages", "stages", "count"),
 )
 
-#: only logs have these: no column and no word about them where no kernel has one
-_OF_LOGS: Final = frozenset(
-    {"callee_spill_store_bytes", "callee_spill_load_bytes", "cumulative_stack_bytes"}
+#: only logs or launches have these: no column and no word about them where no kernel has one
+_RARE: Final = frozenset(
+    {
+        "callee_spill_store_bytes",
+        "callee_spill_load_bytes",
+        "cumulative_stack_bytes",
+        "threads",
+        "dynamic_shared_bytes",
+        "num_stages",
+    }
 )
 
 #: most kernels declare none of these, and nobody misses them
@@ -41,17 +51,19 @@ _DECLARATIONS: Final = frozenset(
 )
 
 
-def document(kernels: Sequence[KernelResources]) -> Document:
-    absent = {key for key in _OF_LOGS if all(getattr(kernel, key) is None for kernel in kernels)}
+def document(kernels: Sequence[KernelResources], notes: Sequence[str] = ()) -> Document:
+    """``notes``: what is to be said of the file as a whole."""
+    absent = {key for key in _RARE if all(getattr(kernel, key) is None for kernel in kernels)}
     columns = tuple(column for column in _COLUMNS if column.key not in absent)
     rows = tuple(tuple(_value(getattr(k, c.key)) for c in columns) for k in kernels)
     table = Table(columns=columns, rows=rows)
-    names = (Column("name", "symbol"), *columns)
+    names = (Column("name", "symbol"), *columns, Column("origin", "origin"))
     return Document(
         tables=(table.without_empty_columns(),),
-        notes=_notes(kernels, columns),
+        notes=(*_notes(kernels, columns), *map(printable, notes)),
         flat=Table(
-            columns=names, rows=tuple((k.name, *row) for k, row in zip(kernels, rows, strict=True))
+            columns=names,
+            rows=tuple((k.name, *row, k.origin) for k, row in zip(kernels, rows, strict=True)),
         ),
     )
 
@@ -84,5 +96,5 @@ def _value(value: Any) -> Any:
     return "x".join(map(str, value)) if isinstance(value, tuple) else value
 
 
-def content(kernels: Sequence[KernelResources]) -> dict[str, Any]:
-    return {"kernels": [asdict(kernel) for kernel in kernels]}
+def content(kernels: Sequence[KernelResources], notes: Sequence[str] = ()) -> dict[str, Any]:
+    return {"kernels": [asdict(kernel) for kernel in kernels], "notes": list(notes)}
