@@ -76,7 +76,8 @@ def compare(
     """Show what differs between compute capabilities."""
     from perfkit.report.views import arch as view
 
-    found = [target.capability for name in capabilities for target in options.targets(name)]
+    targets = options.targets(",".join(capabilities))
+    found = list({t.capability.compute_capability: t.capability for t in targets}.values())
     if len(found) < 2:
         raise UsageError("nothing to compare with", hint="perfkit arch compare 8.6 9.0")
     emit(

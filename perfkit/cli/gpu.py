@@ -80,7 +80,8 @@ def compare(
     """Show products side by side: SMs, clocks, memory and dense peaks."""
     from perfkit.report.views import gpu as view
 
-    found = [catalog.gpu(name.strip()) for text in gpus for name in text.split(",")]
+    named = [catalog.gpu(name.strip()) for text in gpus for name in text.split(",")]
+    found = list({one.key: one for one in named}.values())
     if len(found) < 2:
         raise UsageError("nothing to compare with", hint="perfkit gpu compare a100 h100")
     pairs = [(one, catalog.capability(str(one.compute_capability))) for one in found]

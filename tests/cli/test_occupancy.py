@@ -1,0 +1,293 @@
+"""``perfkit occupancy``: answers for numbers and for files, and every input that is none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.report.schemas import undescribed, validate
+
+CUBINS = Path(__file__).resolve().parents[1] / "data" / "cubin"
+CLUSTERED = CUBINS / "j04.sm_90.cubin"  # dsm: 12 registers, 512 B, 128 threads, clusters of 4
+UNBOUNDED = CUBINS / "j05.sm_80.cubin"  # flat and rec, without launch bounds
+H100 = "occupancy -g h100 -t 256 -r 32"
+
+SOURCE = """
+extern "C" __global__ __launch_bounds__(192) void first(float *x) {
+    __shared__ float tile[256];
+    tile[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    x[threadIdx.x] = tile[191 - threadIdx.x];
+}
+#ifdef MORE
+extern "C" __global__ void second(float *x) { x[threadIdx.x] = NAME; }
+#endif
+"""
+
+
+def results(done, topic="occupancy"):
+    assert done.code == 0, done.err
+    content = json.loads(done.out)
+    validate(topic, content)
+    assert undescribed(topic, content) == []
+    return content["results"]
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    monkeypatch.setenv("PERFKIT_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "kernels.cu"
+    path.write_text(SOURCE)
+    return str(path)
+
+
+# --- numbers ------------------------------------------------------------------------------------
+
+
+def test_numbers(perfkit):
+    (result,) = results(perfkit("occupancy -g h100 -t 256 -r 40 -f json"))
+    # 40 x 32 = 1,280 registers a warp, 12 warps in each of four partitions, 48 warps, 6 blocks of 8
+    assert result["limits"]["registers"] == 6
+    assert result["occupancy"] == 48 / 64
+    assert result["kernel"] is None
+    assert (result["target"], result["gpu"]) == ("h100-sxm5", "H100 SXM5 80GB")
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("-s 1.5K", {"shared_bytes_per_block": 1536}),
+        ("--smem-static 1K --smem-dynamic 48K", {"shared_bytes_per_block": 49 * 1024}),
+        ("--smem-dynamic 48KiB", {"shared_bytes_per_block": 49152}),
+        ("--carveout 50%", {"carveout_percent": 50}),
+        ("--carveout 0", {"carveout_percent": 0}),
+        ("--carveout default", {"carveout_percent": None}),
+        ("--barriers 16", {"barriers": 16, "binding": ["barriers"], "blocks_per_sm": 4}),
+        ("--barriers 0", {"barriers": 0}),
+        ("--grid 32,16", {"grid": 512}),
+        ("--cluster 2,2", {"cluster_size": 4}),
+        ("", {"shared_bytes_per_block": 0, "barriers": 1, "grid": None, "cluster": None}),
+    ],
+)
+def test_options(perfkit, more, expected):
+    (result,) = results(perfkit(f"{H100} {more} -f json"))
+    assert {key: result[key] for key in expected} == expected
+
+
+def test_three_dimensions_and_no_registers(perfkit):
+    (result,) = results(perfkit("occupancy -g 8.6 -t 32,8,4 -r 0 -f json"))
+    assert result["block_threads"] == 1024
+    assert result["limits"]["registers"] is None
+
+
+def test_a_dedicated_and_a_configurable_capability_take_64_kib(perfkit):
+    first, second = results(perfkit("occupancy -g sm_75,6.0 -t 64 -r 16 --carveout 64KiB -f json"))
+    assert (first["carveout_percent"], second["carveout_percent"]) == (100, 100)
+    assert any("no effect" in note for note in second["notes"])
+
+
+def test_every_capability(perfkit):
+    found = results(perfkit("occupancy -g all -t 256 -r 32 -s 8K -f json"))
+    assert len(found) == 20
+    assert found[0]["target"] == "5.0"
+    assert {result["hardware"]["evidence"] for result in found} == {
+        "measured",
+        "assumed",
+        "dedicated",
+    }
+
+
+def test_a_large_cluster_is_said_to_be_not_portable(perfkit):
+    done = perfkit(f"{H100} --cluster 9")
+    assert done.code == 0
+    assert "a cluster of 9 is not portable" in done.out
+    assert "portable" not in perfkit(f"{H100} --cluster 8").out
+
+
+def test_a_launch_that_fits_one_gpu_and_not_another_is_an_answer(perfkit):
+    first, second = results(perfkit("occupancy -g h100,v100 -t 256 -r 32 -s 128K -f json"))
+    assert (first["blocks_per_sm"], second["blocks_per_sm"]) == (1, 0)
+    assert second["refusal"]["resource"] == "shared_bytes_per_block"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("-t 0", "--threads 0: compute capability 9.0 takes 1 to 1024"),
+        ("-t 1025", "--threads 1025: compute capability 9.0 takes 1 to 1024"),
+        ("-t 2000,1", "--threads 2000: compute capability 9.0 takes 1 to 1024"),
+        ("-t 1,1,65", "--threads: z is 65, compute capability 9.0 takes 1 to 64"),
+        ("-t 32,8,4,2", "--threads '32,8,4,2': not one to three whole numbers"),
+        ("-t -5", "--threads '-5'"),
+        ("-r 256", "--regs 256: compute capability 9.0 takes 0 to 255"),
+        ("-r -1", "--regs -1: compute capability 9.0 takes 0 to 255"),
+        ("-r 9999999999999999999999", "--regs 9999999999999999999999: compute"),
+        ("-r many", "Invalid value for '--regs'"),
+        ("-s -1", "--smem '-1' is not a size"),
+        ("-s 1e9", "--smem '1e9' is not a size"),
+        ("-s 99999999999999999999", "--smem '99999999999999999999' is not a plausible size"),
+        ("-s 999999999999999999G", "--smem: "),
+        ("-s 1.3B", "--smem '1.3B' is not a whole number of bytes"),
+        ("-s 228K", "--smem: 233472 bytes of shared memory per block, compute capability 9.0"),
+        ("--smem-static 1G", "--smem-static: "),
+        ("--smem-dynamic 228K", "--smem-dynamic: 233472 bytes"),
+        ("--smem-static x", "--smem-static 'x' is not a size"),
+        ("-s 1K --smem-dynamic 1K", "--smem is static + dynamic"),
+        ("--carveout 101%", "--carveout 101%"),
+        ("--carveout 33K", "--carveout 33K: compute capability 9.0 cannot be configured so"),
+        ("--barriers 17", "--barriers 17: compute capability 9.0 takes 0 to 16"),
+        ("--barriers -1", "--barriers -1: compute capability 9.0 takes 0 to 16"),
+        ("--grid 0", "--grid: x is 0"),
+        ("--grid 1,1,65536", "--grid: z is 65536, compute capability 9.0 takes 1 to 65535"),
+        ("--cluster 17", "--cluster 17: compute capability 9.0 takes 1 to 16"),
+        ("--cluster 0", "--cluster 0: compute capability 9.0 takes 1 to 16"),
+        ("-g 8.0 --cluster 2", "--cluster 2: compute capability 8.0 has no thread block clusters"),
+        ("-g h101", "unknown GPU 'h101'"),
+        ("-g 9.0,", "--gpu '9.0,' holds an empty name"),
+        ("--kernel x", "--kernel is about the kernels of a file"),
+        ("--maxrregcount 32", "--maxrregcount is about the kernels of a file"),
+        ("--fast-math", "--fast-math is about the kernels of a file"),
+        ("-f xml", "Invalid value for '--format'"),
+        ("--threadz 3", "No such option"),
+    ],
+)
+def test_what_is_refused_and_how(refused, arguments, says):
+    assert says in refused(f"{H100} {arguments}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "source_id"),
+    [
+        ("-t 1025", "limits.max_threads_per_block: "),
+        ("-r 256", "registers.max_per_thread: "),
+        ("-s 228K", "shared_memory.max_per_block_optin_bytes: "),
+        ("--carveout 33K", "shared_memory.capacities_bytes: "),
+        ("--cluster 17", "cluster: "),
+    ],
+)
+def test_a_limit_names_its_source(refused, arguments, source_id):
+    hint = refused(f"{H100} {arguments}").splitlines()[1]
+    assert hint.startswith(f"hint: {source_id}")
+    assert len(hint) > len(f"hint: {source_id}") + 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("-t 256 -r 32", "no GPU given"),
+        ("-g h100 -r 32", "how many threads per block?"),
+        ("-g h100 -t 256", "no register count given"),
+    ],
+)
+def test_what_is_missing(refused, arguments, says):
+    assert says in refused(f"occupancy {arguments}")
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def test_a_cubin_says_itself_what_it_is_compiled_for(perfkit):
+    (result,) = results(perfkit(["occupancy", str(CLUSTERED), "-f", "json"]))
+    assert (result["kernel"], result["target"]) == ("dsm", "9.0")
+    assert (result["block_threads"], result["registers_per_thread"]) == (128, 12)
+    assert result["shared_bytes_per_block"] == 512
+    assert result["cluster_size"] == 4  # the kernel insists on it
+    assert any("clusters need a product" in note for note in result["notes"])
+
+
+def test_what_is_typed_wins_over_the_kernel(perfkit):
+    ask = ["occupancy", str(CLUSTERED), "-g", "h100", "-t", "64", "-r", "64"]
+    ask += ["--smem-dynamic", "1K", "--barriers", "3", "--cluster", "2", "-f", "json"]
+    (result,) = results(perfkit(ask))
+    assert (result["block_threads"], result["registers_per_thread"]) == (64, 64)
+    assert result["shared_bytes_per_block"] == 512 + 1024
+    assert (result["barriers"], result["cluster_size"]) == (3, 2)
+
+
+def test_all_kernels_with_all_targets_in_the_order_of_the_file(perfkit):
+    ask = ["occupancy", str(UNBOUNDED), "-g", "8.0,a100,8.6", "-t", "128", "-f", "json"]
+    found = results(perfkit(ask))
+    assert [(r["kernel"], r["target"]) for r in found] == [
+        (kernel, target)
+        for kernel in ("flat", "rec")
+        for target in ("8.0", "a100-sxm4-80gb", "8.6")
+    ]
+    assert any("stack bytes unknown" in note for note in found[-1]["notes"])
+
+
+def test_one_kernel_of_several(perfkit):
+    (result,) = results(
+        perfkit(["occupancy", str(UNBOUNDED), "--kernel", "^r", "-t", "128", "-f", "json"])
+    )
+    assert result["kernel"] == "rec"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["-g", "h100"], "does not run on 9.0"),
+        (["-t", "128", "--kernel", "("], "--kernel '(' is not a regular expression"),
+        (["-t", "128", "--kernel", "nothing"], "no kernel matches 'nothing'"),
+        (["-t", "128", "-D", "X"], "--define is for sources"),
+        ([], "kernel flat has no launch bounds"),
+    ],
+)
+def test_a_file_and_options_that_do_not_go_together(refused, arguments, says):
+    assert says in refused(["occupancy", str(UNBOUNDED), *arguments])
+
+
+def test_less_shared_memory_than_the_kernel_declares(refused):
+    err = refused(["occupancy", str(CLUSTERED), "-s", "100"])
+    assert "--smem 100: the kernel declares 512 B statically" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("missing.cubin", None, "cannot be read: No such file"),
+        ("folder.cu", "folder", "is a directory"),
+        ("empty.cubin", b"", "empty"),
+        ("text.txt", b"hello", "text"),
+        ("cut.cubin", CLUSTERED.read_bytes()[:3000], "cut.cubin"),
+    ],
+)
+def test_files_that_are_no_kernels(refused, tmp_path, name, content, says):
+    path = tmp_path / name
+    if content == "folder":
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content)
+    err = refused(["occupancy", str(path), "-g", "h100", "-t", "128"])
+    assert says in err
+    assert name in err
+
+
+def test_a_source_is_compiled_for_every_target(perfkit, source):
+    found = results(perfkit(["occupancy", source, "-g", "gtx-980,sm_90a", "-f", "json"]))
+    assert [result["target"] for result in found] == ["gtx-980", "9.0"]
+    assert {result["kernel"] for result in found} == {"first"}
+    assert {result["block_threads"] for result in found} == {192}
+    assert {result["shared_bytes_per_block"] for result in found} == {1024}
+    done = perfkit(["occupancy", source, "-g", "gtx-980,sm_90a"])
+    assert done.out.startswith("first: 192 threads per block, ")
+
+
+def test_compiler_options_reach_the_compiler(perfkit, source):
+    ask = ["occupancy", source, "-g", "8.0", "-t", "64", "-D", "MORE", "-D", "NAME=1.5f"]
+    found = results(perfkit([*ask, "--std", "c++17", "--maxrregcount", "32", "-f", "json"]))
+    assert [result["kernel"] for result in found] == ["first", "second"]
+
+
+def test_a_source_that_does_not_compile_shows_the_log(refused, tmp_path, monkeypatch):
+    monkeypatch.setenv("PERFKIT_CACHE", "")
+    path = tmp_path / "wrong.cu"
+    path.write_text("__global__ void k() {\n    undeclared = 1;\n}\n")
+    err = refused(["occupancy", str(path), "-g", "8.0", "-t", "64"])
+    assert "wrong.cu(2): error:" in err
+    assert "perfkit: error: " in err
+
+
+def test_a_source_needs_a_gpu(refused, source):
+    assert "no GPU given" in refused(["occupancy", source])
