@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SOURCE_SUFFIXES: Final = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".h", ".hpp", ".inl"})
 _SHOWN_NAMES: Final = 20
+_BEFORE_JSON: Final = b"\xef\xbb\xbf \t\r\n"
 
 
 def inspect(
@@ -81,6 +82,11 @@ def _read(
         from perfkit.compiled.cubin import read_cubin_file
 
         return Reading(kernels=read_cubin_file(path))
+    if head.lstrip(_BEFORE_JSON).startswith(b"{"):
+        from perfkit.compiled.inspect_json import is_inspect_json, read_inspect_json
+
+        if is_inspect_json(head):
+            return Reading(kernels=read_inspect_json(path))
     if path.suffix.lower() not in SOURCE_SUFFIXES:
         raise _not_read(path, head)
     if arch is None:

@@ -1,0 +1,137 @@
+"""``perfkit inspect -f json`` read back: kernels as they were seen once, perhaps elsewhere.
+
+The schema is additive: keys that are not known here are passed over, and keys that an older file
+lacks are unknown, with that as the reason. What is there must be of the right type.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final
+
+from perfkit.compiled.files import reading, shown
+from perfkit.errors import InputError
+from perfkit.kernel import KernelResources
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SCHEMA: Final = "perfkit.inspect/1"
+_HINT: Final = "perfkit inspect -f json writes one"
+_MAX_BYTES: Final = 512 * 2**20
+_MAX_NUMBER: Final = 2**63 - 1
+_OLDER: Final = "the file is older than this quantity"
+
+#: the schema first, as perfkit writes it, or the kernels first, as after sorting the keys
+_HEAD: Final = re.compile(
+    rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:schema"\s*:\s*"perfkit\.inspect/|kernels")'
+)
+
+
+def is_inspect_json(head: bytes) -> bool:
+    """Whether these first bytes begin what ``perfkit inspect -f json`` writes.
+
+    >>> is_inspect_json(b'{"schema": "perfkit.inspect/1", "kernels"'), is_inspect_json(b"{}")
+    (True, False)
+    """
+    return _HEAD.match(head) is not None
+
+
+def read_inspect_json(path: Path) -> tuple[KernelResources, ...]:
+    """The kernels of the file, in its order.
+
+    Raises:
+        InputError: not readable, not JSON, of another schema, without kernels, or a value of the
+            wrong type; ``where`` says which one.
+    """
+    with reading(path), path.open("rb") as file:
+        data = file.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
+        raise InputError(f"larger than {_MAX_BYTES >> 20} MiB", where=shown(path))
+    try:
+        document = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"is no JSON: {error}", where=shown(path), hint=_HINT) from None
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        found = document.get("schema") if isinstance(document, dict) else type(document).__name__
+        raise InputError(
+            f"the schema is {found!r}, which is not {SCHEMA!r}", where=shown(path), hint=_HINT
+        )
+    kernels = document.get("kernels")
+    if not isinstance(kernels, list) or not kernels:
+        raise InputError("holds no kernels", where=f"{shown(path)}: kernels", hint=_HINT)
+    return tuple(
+        _kernel(entry, f"{shown(path)}: kernels[{place}]") for place, entry in enumerate(kernels)
+    )
+
+
+def _kernel(entry: Any, where: str) -> KernelResources:
+    if not isinstance(entry, dict):
+        raise InputError("is no object", where=where, hint=_HINT)
+    values: dict[str, Any] = {}
+    unknown = _reasons(entry.get("unknown", {}), f"{where}.unknown")
+    for one in fields(KernelResources):
+        place = f"{where}.{one.name}"
+        # annotations are text: the type's name, perhaps with "| None"
+        kind, _, optional = str(one.type).partition(" | ")
+        value = entry.get(one.name)
+        if one.name == "unknown":
+            continue
+        if value is not None:
+            values[one.name] = _READERS.get(kind, _same)(value, place)
+        elif optional:
+            values[one.name] = None
+            if one.name not in entry:
+                unknown.setdefault(one.name, _OLDER)
+        elif one.name in entry or one.name not in _DERIVED:
+            raise InputError("is missing", where=place, hint=_HINT)
+    values.setdefault("demangled", values["name"])
+    values.setdefault("origin", where)
+    return KernelResources(**values, unknown=unknown)
+
+
+#: text that a file may leave out
+_DERIVED: Final = frozenset({"demangled", "origin"})
+
+
+def _number(value: Any, where: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_NUMBER:
+        raise InputError(f"{_short(value)} is no whole number of at least 0", where=where)
+    return value
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise InputError(f"{_short(value)} is no text", where=where)
+    return value
+
+
+def _dimensions(value: Any, where: str) -> tuple[int, ...]:
+    if not isinstance(value, list) or len(value) != 3:
+        raise InputError(f"{_short(value)} is not three numbers", where=where)
+    return tuple(_number(one, where) for one in value)
+
+
+def _reasons(value: Any, where: str) -> dict[str, str]:
+    if not isinstance(value, dict):
+        raise InputError(f"{_short(value)} is no object", where=where)
+    return {key: _text(reason, f"{where}.{key}") for key, reason in value.items()}
+
+
+def _same(value: Any, where: str) -> Any:  # noqa: ARG001
+    return value
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+_READERS: Final[dict[str, Callable[[Any, str], Any]]] = {
+    "int": _number,
+    "str": _text,
+    "tuple[int, int, int]": _dimensions,
+}
