@@ -18,7 +18,7 @@ from typer.main import get_command
 
 from perfkit import __version__
 from perfkit.cli.help import block, examples
-from perfkit.errors import CompileError, PerfkitError
+from perfkit.errors import CompileError, PerfkitError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,6 +125,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         app(args=None if argv is None else list(argv), prog_name="perfkit")
     except PerfkitError as error:
         return _report(error)
+    except OSError as error:  # the home directory of --install-completion, a disk that fails
+        reason = error.strerror or str(error)
+        return _report(UsageError(reason, where=error.filename and str(error.filename)))
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except Exception as error:  # the last resort: say that it is our fault
