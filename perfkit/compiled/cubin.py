@@ -59,11 +59,17 @@ def read_cubin(data: bytes, *, origin: str) -> tuple[KernelResources, ...]:
     Raises:
         CubinError: not a cubin, or a broken one; ``where`` is ``origin@offset``.
     """
+    kernels = read_image(data, origin=origin)
+    if not kernels:
+        raise CubinError("this cubin holds no kernel", where=origin)
+    return kernels
+
+
+def read_image(data: bytes, *, origin: str) -> tuple[KernelResources, ...]:
+    """As ``read_cubin``, of a library's device code, which may be without kernels: variables."""
     elf = read_elf(data, origin=origin)
     functions, graph = read_function_table(elf), CallGraph(elf)
     symbols = [symbol for symbol in elf.functions if symbol.is_kernel]
-    if not symbols:
-        raise CubinError("this cubin holds no kernel", where=origin)
     names = [demangle(symbol.name) for symbol in symbols]
     # overloads differ only in what the short name leaves out
     shared = Counter(name.name for name in names)

@@ -1,0 +1,192 @@
+"""Device code in fatbins, object files, programs and libraries: every image, every kernel.
+
+NVIDIA's ``cuobjdump`` takes the images out (formats and compression are its business) and perfkit
+reads each as it reads a lone cubin, so that the numbers come from one place. What cuobjdump or
+perfkit cannot read ends up in a note, or in an error where nothing else is left.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from perfkit.compiled import tools
+from perfkit.compiled.cubin import read_image
+from perfkit.compiled.files import shown
+from perfkit.compiled.names import told_apart
+from perfkit.compiled.reading import Reading
+from perfkit.errors import CubinError, InputError
+from perfkit.record import record
+
+if TYPE_CHECKING:
+    from perfkit.compiled.tools import Finished
+    from perfkit.kernel import KernelResources
+
+#: how cuobjdump's output files are named: ours, so that no name of a user's reaches the tool
+_INPUT: Final = "image"
+_ELF: Final = re.compile(_INPUT + r"\.(\d+)\.(sm_\d+[af]?)\.cubin")
+_PTX: Final = re.compile(_INPUT + r"\.\d+\.(?:sm|compute)_(\d+[af]?)\.ptx")
+_EXTRACTED: Final = re.compile(r"Extracting ELF file\s+\d+: (\S+)\s*")
+_MEMBER: Final = re.compile(r"member (.*):\s*")
+_REMOVED: Final = re.compile(r"Support for '(sm_\w+)' has been removed\.(?: Please use (.*?)\.?$)?")
+_ALLOWED: Final = re.compile(
+    r"--gpu-architecture.*?Allowed values[^:]*:(.*?)\.\s*$", re.DOTALL | re.MULTILINE
+)
+_VERSION: Final = re.compile(r"\brelease (\d+\.\d+)")
+
+_MOST_SHOWN: Final = 3
+
+
+@record
+class _Image:
+    number: int  #: as in ``cuobjdump -lelf``
+    arch: str
+    path: Path
+    member: str  #: of a static library, else empty
+
+    def origin(self, file: str) -> str:
+        inside = f"({self.member})" if self.member else ""
+        return f"{file}{inside}, image {self.number} for {self.arch}"
+
+
+def read_container(path: Path, *, name: str | None = None, fatbins: bytes | None = None) -> Reading:
+    """Every kernel of every image, in file order; PTX and what is unreadable as notes.
+
+    Args:
+        path: a file that cuobjdump reads.
+        name: the file's name for people, where ``path`` is a copy.
+        fatbins: what to read instead of the file, where cuobjdump does not take the file itself.
+
+    Raises:
+        InputError: no kernel, or cuobjdump does not read the file.
+        CubinError: no image can be read.
+        Unavailable: there is no cuobjdump here.
+    """
+    name = name or shown(path)
+    tool = tools.find(tools.CUOBJDUMP)
+    with tempfile.TemporaryDirectory(prefix="perfkit-", ignore_cleanup_errors=True) as place:
+        folder = Path(place)
+        images, notes = _extract(tool, _prepare(path, fatbins, folder), folder, name)
+        kernels: list[KernelResources] = []
+        broken: list[CubinError] = []
+        for image in images:
+            try:
+                kernels += read_image(image.path.read_bytes(), origin=image.origin(name))
+            except CubinError as error:
+                broken.append(error)
+        ptx = sorted({match[1] for file in folder.iterdir() if (match := _PTX.match(file.name))})
+    if broken and not kernels:
+        raise broken[0]
+    if not kernels:
+        raise _empty(name, len(images), ptx, notes)
+    if broken:
+        notes.append(f"{name}: {_some(broken, len(images))}")
+    if ptx:
+        notes.append(
+            f"{name}: also has PTX for {_targets(ptx)}, compiled when the program runs: what that "
+            "code needs is not known"
+        )
+    return Reading(kernels=told_apart(kernels), notes=tuple(notes))
+
+
+def _prepare(path: Path, fatbins: bytes | None, folder: Path) -> Path:
+    """The file under a name of ours, or as it is where links cannot be made."""
+    link = folder / _INPUT
+    if fatbins is not None:
+        link.write_bytes(fatbins)
+        return link
+    try:
+        link.symlink_to(path.resolve())
+    except OSError:  # Windows, without the privilege
+        return path.resolve()
+    return link
+
+
+def _extract(tool: Path, file: Path, folder: Path, name: str) -> tuple[list[_Image], list[str]]:
+    """The images that cuobjdump writes into ``folder``, and notes on those that it does not."""
+    done = tools.run([tool, "-xelf", "all", "-xptx", "all", file], folder=folder)
+    if removed := _REMOVED.search(done.stderr):
+        return _extract_by_target(tool, file, folder, name, removed)
+    images = _images(folder, done, str(file))
+    if done.code in {0, 255} or "does not contain device code" in done.stderr:
+        return images, []
+    why = tools.reason(done, tool.stem).replace(str(file), "the file").replace("'the file'", "it")
+    if not images:
+        raise InputError(f"its device code cannot be taken out: {why}", where=name)
+    many = f"the first {len(images)} images" if len(images) > 1 else "the first image"
+    return images, [f"{name}: only {many} could be read, what follows is not known: {why}"]
+
+
+def _extract_by_target(
+    tool: Path, file: Path, folder: Path, name: str, removed: re.Match[str]
+) -> tuple[list[_Image], list[str]]:
+    """A file with code for old GPUs, at which cuobjdump stops: it is asked for one target a time.
+
+    Its numbers then count the images of that target.
+    """
+    about = tools.run([tool, "--help"], folder=folder).stdout
+    listed = _ALLOWED.search(about)
+    targets = sorted(set(re.findall(r"sm_\d+[af]?", listed[1] if listed else "")))
+    images: list[_Image] = []
+    for target in targets:
+        part = folder / target
+        part.mkdir()
+        done = tools.run([tool, "-xelf", "all", "-arch", target, file], folder=part)
+        known = {image.arch for image in images}
+        # who asks for sm_90a gets the images for sm_90 again
+        images += [image for image in _images(part, done, str(file)) if image.arch not in known]
+    version = _VERSION.search(tools.run([tool, "--version"], folder=folder).stdout)
+    which = f"cuobjdump {version[1]}" if version else "this cuobjdump"
+    other = f"; set CUOBJDUMP to that of {removed[2]} to read all" if removed[2] else ""
+    note = f"{name}: has code for {removed[1]}, which {which} does not read{other}"
+    if not images:
+        raise InputError(note.removeprefix(f"{name}: "), where=name)
+    archs = ", ".join(dict.fromkeys(image.arch for image in images))
+    return images, [f"{note}; read were only the images for {archs}"]
+
+
+def _images(folder: Path, done: Finished, file: str) -> list[_Image]:
+    members: dict[str, str] = {}
+    member = ""
+    for line in done.stdout.splitlines():
+        if match := _MEMBER.fullmatch(line):
+            member = match[1].removeprefix(f"{file}:")
+        elif match := _EXTRACTED.fullmatch(line):
+            members[match[1]] = member
+    found = [
+        _Image(number=int(match[1]), arch=match[2], path=path, member=members.get(path.name, ""))
+        for path in folder.iterdir()
+        if (match := _ELF.fullmatch(path.name))
+    ]
+    return sorted(found, key=lambda image: image.number)
+
+
+def _empty(name: str, images: int, ptx: list[str], notes: list[str]) -> InputError:
+    if ptx:
+        return InputError(
+            f"no machine code: it has PTX for {_targets(ptx)}, compiled when the program runs",
+            where=name,
+            hint="cuobjdump -xptx all FILE takes the PTX out, and perfkit compiles it: "
+            "perfkit inspect FILE.ptx --gpu sm_90",
+        )
+    if images:
+        return InputError(f"its {images} images of device code hold no kernel", where=name)
+    return InputError(
+        "no device code: neither machine code nor PTX, perhaps code that is yet to be linked (LTO)",
+        where=name,
+        hint="; ".join(notes) or None,
+    )
+
+
+def _targets(ptx: list[str]) -> str:
+    return ", ".join(f"compute_{number}" for number in ptx)
+
+
+def _some(errors: list[CubinError], images: int) -> str:
+    said = "; ".join(str(error) for error in errors[:_MOST_SHOWN])
+    more = len(errors) - _MOST_SHOWN
+    return f"{len(errors)} of {images} images could not be read: {said}" + (
+        f"; and {more} more" if more > 0 else ""
+    )

@@ -1,0 +1,131 @@
+"""Host programs and libraries: is there device code in them, and where does it lie?
+
+Answered before NVIDIA's ``cuobjdump`` is asked: most libraries have none, and the tool for Linux
+does not read Windows files. Sections: ``.nv_fatbin`` and ``__nv_relfatbin`` of nvcc; a Windows file
+cuts names to eight characters. Layouts: System V gABI chapter 4 (ELF64), Microsoft's PE format; the
+frame of a fatbin container (magic, version, bytes of its header and of the rest) was read off nvcc.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from perfkit.compiled.files import reading, shown
+from perfkit.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_DEVICE: Final = (b".nv_fatbin", b"__nv_relfatbin")
+_AMD: Final = b".hip_fatbin"
+
+_ELF_HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
+_ELF_SECTION: Final = struct.Struct("<IIQQQQIIQQ")
+_NAMES_BYTES: Final = 16 * 2**20  #: no sane file has more names of sections than this
+
+_PE_SECTION: Final = struct.Struct("<8sIIII")
+_PE_SECTION_BYTES: Final = 40
+_PE_DEVICE: Final = (b".nv_fatb", b"__nv_rel")
+
+_MAGIC: Final = b"\x50\xed\x55\xba"
+_FRAME: Final = struct.Struct("<4sHHQ")
+
+
+def device_code(path: Path) -> str | None:
+    """Which device code a host ELF file or a static library holds: ``nvidia``, ``amd``, None.
+
+    Raises:
+        InputError: unreadable, or truncated.
+    """
+    with reading(path), path.open("rb") as file:
+        names = _section_names(file, path)
+        if names is None:
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                return _whose(content)
+        return _whose(names)
+
+
+def _whose(names: bytes | mmap.mmap) -> str | None:
+    if any(names.find(name) >= 0 for name in _DEVICE):
+        return "nvidia"
+    return "amd" if names.find(_AMD) >= 0 else None
+
+
+def _section_names(file: BinaryIO, path: Path) -> bytes | None:
+    """The names of an ELF file's sections; None: of another kind, search all of it."""
+    head = file.read(_ELF_HEADER.size)
+    if len(head) < _ELF_HEADER.size or head[:6] != b"\x7fELF\x02\x01":
+        return None
+    *_, table, _, _, _, _, entry, count, names = _ELF_HEADER.unpack(head)
+    if not table:
+        return b""  # stripped of its sections
+    end = file.seek(0, 2)
+    if table + count * entry > end or entry != _ELF_SECTION.size:
+        raise InputError(
+            f"truncated: its section headers at {table:#x} lie beyond the {end} bytes of the file",
+            where=shown(path),
+        )
+    file.seek(table)
+    headers = list(_ELF_SECTION.iter_unpack(file.read(count * entry)))
+    if names >= len(headers):
+        return None
+    offset, size = headers[names][4:6]
+    if size > _NAMES_BYTES or offset + size > end:
+        return None
+    file.seek(offset)
+    return file.read(size)
+
+
+def windows_fatbins(path: Path) -> bytes:
+    """The fatbin containers of a Windows program or library, one after the other; may be empty.
+
+    Linked device code if there is any, else what is still to be linked.
+
+    Raises:
+        InputError: unreadable, or truncated.
+    """
+    with (
+        reading(path),
+        path.open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+    ):
+        for section in _PE_DEVICE:
+            if found := b"".join(_containers(_pe_section(data, section, path))):
+                return found
+    return b""
+
+
+def _pe_section(data: mmap.mmap, wanted: bytes, path: Path) -> bytes:
+    broken = InputError("not a whole Windows program or library", where=shown(path))
+    try:
+        (header,) = struct.unpack_from("<I", data, 0x3C)
+        if data[header : header + 4] != b"PE\0\0":
+            return b""  # a program for DOS
+        count, optional = struct.unpack_from("<H12xH", data, header + 6)
+        for index in range(count):
+            at = header + 24 + optional + index * _PE_SECTION_BYTES
+            name, _, _, size, offset = _PE_SECTION.unpack_from(data, at)
+            if name == wanted:
+                if offset + size > len(data):
+                    raise broken
+                return data[offset : offset + size]
+    except struct.error as error:
+        raise broken from error
+    return b""
+
+
+def _containers(section: bytes) -> list[bytes]:
+    """Each container with its frame: what lies between them would stop cuobjdump."""
+    found = []
+    at = section.find(_MAGIC)
+    while 0 <= at <= len(section) - _FRAME.size:
+        _, _, header, rest = _FRAME.unpack_from(section, at)
+        end = at + header + rest
+        if header < _FRAME.size or end > len(section):
+            end = at + len(_MAGIC)  # not a container: four bytes that look like one's beginning
+        else:
+            found.append(section[at:end])
+        at = section.find(_MAGIC, end)
+    return found
