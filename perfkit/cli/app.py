@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "carveout": "carveout",
     "inspect": "inspect",
     "fits": "fits",
+    "diff": "diff",
     "arch": "arch",
     "gpu": "gpu",
     "doctor": "doctor",

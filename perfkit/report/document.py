@@ -110,6 +110,7 @@ class Table:
     title: str | None = None
     columns: tuple[Column, ...]
     rows: tuple[tuple[Any, ...], ...]
+    collapsed: bool = False  #: where the format can fold it away; it then has a title
 
     def texts(self) -> list[list[str]]:
         return [
@@ -126,6 +127,7 @@ class Table:
             title=self.title,
             columns=tuple(self.columns[i] for i in keep),
             rows=tuple(tuple(row[i] for i in keep) for row in self.rows),
+            collapsed=self.collapsed,
         )
 
 
@@ -138,5 +140,6 @@ class Document:
 
     tables: tuple[Table, ...]  #: one without rows or columns is not shown
     notes: tuple[str, ...] = ()
+    summary: str | None = None  #: the whole answer in one line, in front of everything
     #: the same results as one flat table, for CSV and the like; None: the first table is it
     flat: Table | None = field(default=None)

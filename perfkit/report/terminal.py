@@ -27,6 +27,9 @@ def render(document: Document, *, width: int) -> str:
 
     console = Console(file=StringIO(), force_terminal=True, width=width, highlight=False)
     with console.capture() as captured:
+        if document.summary:
+            console.print(Text(document.summary, style="bold"))
+            console.print()
         for table in document.tables:
             if table.rows and table.columns:
                 if table.title:

@@ -6,7 +6,8 @@ from perfkit.report.document import Document, Table
 
 
 def render(document: Document) -> str:
-    parts = [_table(table) for table in document.tables if table.rows and table.columns]
+    parts = [document.summary] if document.summary else []
+    parts += [_table(table) for table in document.tables if table.rows and table.columns]
     if document.notes:
         parts.append("\n".join(f"note: {note}" for note in document.notes))
     return "\n\n".join(parts) + "\n"

@@ -144,11 +144,12 @@ _RAW: Final[tuple[Field, ...]] = (
 
 
 def document(found: Sequence[Fit]) -> Document:
-    """One table; the notes say how changes are made, and count the verdicts."""
+    """One table; the notes say how changes are made."""
     shown = (_KERNEL, *_TARGET, *_varying(found), _SHOWN, *_RESIDENT, *_WORDS)
     return Document(
         tables=(_table(shown, found).without_empty_columns(),),
-        notes=(*_notes(found), _count(found)),
+        notes=tuple(_notes(found)),
+        summary=_count(found),
         flat=_table((_KERNEL, *_TARGET, *_DEMAND, *_RAW, *_RESIDENT, *_WORDS), found),
     )
 

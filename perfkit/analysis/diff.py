@@ -1,0 +1,289 @@
+"""Two builds of the same kernels: what each needs more or less of, the worst first.
+
+Kernels are matched within one architecture: by symbol, then by shown name, then by name without
+parameters, so that a kernel that gained a parameter is still the same kernel. Where several have
+one name they are paired in order; what finds no partner is new or has vanished. A quantity that
+one side does not know is not comparable: it is never a change of 0.
+
+**Worse** is: lower occupancy, or more spills, registers, static shared memory, stack or barriers.
+Constant memory and the block size may change either way.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal, NamedTuple
+
+from perfkit.analysis.steps import Launch
+from perfkit.arch import catalog
+from perfkit.compiled.demangle import demangle
+from perfkit.errors import UnknownTarget, UsageError
+from perfkit.kernel import KernelResources
+from perfkit.record import record
+
+Status = Literal["worse", "mixed", "not_comparable", "changed", "better", "unchanged"]
+Verdict = Literal["same", "worse", "better", "changed", "not_comparable", "unknown"]
+
+OCCUPANCY: Final = "occupancy"
+BLOCK_THREADS: Final = "block_threads"
+
+
+class Quantity(NamedTuple):
+    """``sign``: 1 where more is worse, -1 where less is, 0 where neither is."""
+
+    name: str
+    sign: int
+
+
+#: what is compared, in the order of severity
+QUANTITIES: Final = (
+    Quantity(OCCUPANCY, -1),
+    Quantity("spill_store_bytes", 1),
+    Quantity("spill_load_bytes", 1),
+    Quantity("callee_spill_store_bytes", 1),
+    Quantity("callee_spill_load_bytes", 1),
+    Quantity("registers_per_thread", 1),
+    Quantity("static_shared_bytes", 1),
+    Quantity("stack_bytes", 1),
+    Quantity("cumulative_stack_bytes", 1),
+    Quantity("barriers", 1),
+    Quantity("constant_bytes", 0),
+    Quantity(BLOCK_THREADS, 0),
+)
+
+
+@record
+class Change:
+    """One quantity on both sides; ``None``: not known there, and why."""
+
+    quantity: Quantity
+    old: float | None
+    new: float | None
+    why_not: str | None = None
+
+    @property
+    def growth(self) -> float:
+        """How much worse it became; 0 where that cannot be told."""
+        if self.old is None or self.new is None:
+            return 0
+        return (self.new - self.old) * self.quantity.sign
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.old is None and self.new is None:
+            return "unknown"
+        if self.old is None or self.new is None:
+            return "not_comparable"
+        if self.old == self.new:
+            return "same"
+        return "worse" if self.growth > 0 else "better" if self.growth < 0 else "changed"
+
+
+@record
+class Pair:
+    """A kernel that both sides have."""
+
+    old: KernelResources
+    new: KernelResources
+    changes: tuple[Change, ...]  #: one per quantity
+
+    @property
+    def status(self) -> Status:
+        found = {change.verdict for change in self.changes if change.quantity.sign}
+        if "worse" in found:
+            return "mixed" if "better" in found else "worse"
+        if "not_comparable" in found:
+            return "not_comparable"
+        if "better" in found:
+            return "better"
+        return "changed" if any(c.verdict == "changed" for c in self.changes) else "unchanged"
+
+
+@record
+class Diff:
+    """Everything that was compared, the worst first, and what was not."""
+
+    pairs: tuple[Pair, ...]
+    new: tuple[KernelResources, ...]
+    vanished: tuple[KernelResources, ...]
+
+    def count(self, status: Status) -> int:
+        return sum(pair.status == status for pair in self.pairs)
+
+
+def diff(
+    old: Sequence[KernelResources],
+    new: Sequence[KernelResources],
+    *,
+    threads: int | None = None,
+    dynamic_bytes: int | None = None,
+) -> Diff:
+    """Compare two builds.
+
+    Args:
+        old: kernels of the earlier build, of any architectures.
+        new: those of the later one.
+        threads: threads per block that occupancy is for; None: what each kernel is launched with
+            or compiled for, if that is known.
+        dynamic_bytes: dynamic shared memory per block; None: the kernel's own, or none.
+
+    Raises:
+        UsageError: nothing in common, or nothing that both sides know.
+        InvalidLaunch: more threads than a block can have.
+    """
+    matched, vanished, added = match(old, new)
+    if not matched:
+        raise UsageError(
+            f"the two have no kernel in common: {_names(old)} before, {_names(new)} now",
+            hint="kernels are matched by name within one architecture",
+        )
+    pairs = [
+        Pair(old=before, new=after, changes=_changes(before, after, threads, dynamic_bytes))
+        for before, after in matched
+    ]
+    if not any(change.verdict in _COMPARED for pair in pairs for change in pair.changes):
+        raise UsageError("the two have kernels in common, but no quantity that both of them know")
+    return Diff(pairs=tuple(sorted(pairs, key=_severity)), new=added, vanished=vanished)
+
+
+_COMPARED: Final = frozenset({"same", "worse", "better", "changed"})
+_RANKS: Final = ("worse", "mixed", "not_comparable", "changed", "better", "unchanged")
+_SHOWN_NAMES: Final = 3
+
+
+def _names(kernels: Sequence[KernelResources]) -> str:
+    names = list(dict.fromkeys(f"{kernel.demangled} ({kernel.arch})" for kernel in kernels))
+    more = len(names) - _SHOWN_NAMES
+    return ", ".join(names[:_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _severity(pair: Pair) -> tuple[object, ...]:
+    """Worst first; the order is the same whatever the order in the files."""
+    growths = (-change.growth for change in pair.changes)
+    return (_RANKS.index(pair.status), *growths, pair.new.demangled, pair.new.arch, pair.new.name)
+
+
+# --- who is who -----------------------------------------------------------------------------------
+
+Kernels = tuple[KernelResources, ...]
+
+
+def match(
+    old: Iterable[KernelResources], new: Iterable[KernelResources]
+) -> tuple[list[tuple[KernelResources, KernelResources]], Kernels, Kernels]:
+    """Pairs, what only ``old`` has, and what only ``new`` has; nothing is dropped."""
+    left, right = list(old), list(new)
+    pairs: list[tuple[KernelResources, KernelResources]] = []
+    for key in (_symbol, _shown, _short):
+        waiting: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
+        for place, kernel in enumerate(right):
+            waiting[kernel.arch, key(kernel)].append(place)
+        unmatched, taken = [], set()
+        for kernel in left:
+            places = waiting.get((kernel.arch, key(kernel)))
+            if places:
+                taken.add(place := places.popleft())
+                pairs.append((kernel, right[place]))
+            else:
+                unmatched.append(kernel)
+        left = unmatched
+        right = [kernel for place, kernel in enumerate(right) if place not in taken]
+    return pairs, tuple(left), tuple(right)
+
+
+def _symbol(kernel: KernelResources) -> str:
+    return kernel.name
+
+
+def _shown(kernel: KernelResources) -> str:
+    return kernel.demangled
+
+
+def _short(kernel: KernelResources) -> str:
+    """Template arguments stay, parameters go."""
+    if kernel.name.startswith("_Z"):
+        return demangle(kernel.name).name
+    return _without_parameters(kernel.demangled)
+
+
+def _without_parameters(name: str) -> str:
+    """Cut the last pair of parentheses off a signature.
+
+    >>> _without_parameters("axpy<(int)4>(float*, void (*)(int))"), _without_parameters("f<(1)>")
+    ('axpy<(int)4>', 'f<(1)>')
+    """
+    if not name.endswith(")"):
+        return name
+    depth = 0
+    for place in range(len(name) - 1, 0, -1):
+        depth += {")": 1, "(": -1}.get(name[place], 0)
+        if depth == 0:
+            return name[:place]
+    return name
+
+
+# --- one pair -------------------------------------------------------------------------------------
+
+
+class Known(NamedTuple):
+    value: float | None
+    why_not: str | None = None
+
+
+def _changes(
+    old: KernelResources, new: KernelResources, threads: int | None, dynamic: int | None
+) -> tuple[Change, ...]:
+    changes = []
+    for quantity in QUANTITIES:
+        before, after = (_known(kernel, quantity.name, threads, dynamic) for kernel in (old, new))
+        why = before.why_not if before.value is None else after.why_not
+        changes.append(Change(quantity=quantity, old=before.value, new=after.value, why_not=why))
+    return tuple(changes)
+
+
+def _known(kernel: KernelResources, name: str, threads: int | None, dynamic: int | None) -> Known:
+    if name == BLOCK_THREADS:
+        return Known(_block(kernel, threads), _NO_BLOCK)
+    if name == OCCUPANCY:
+        return occupancy(kernel, threads=threads, dynamic_bytes=dynamic)
+    return Known(getattr(kernel, name), kernel.unknown.get(name, "not in the file"))
+
+
+_NO_BLOCK: Final = "the kernel has no launch bounds, and no --threads is given"
+
+
+def _block(kernel: KernelResources, threads: int | None) -> int | None:
+    """As typed, as launched, as required, or as bounded."""
+    if threads is None:
+        threads = kernel.threads
+    if threads is None and kernel.required_block is not None:
+        x, y, z = kernel.required_block
+        threads = x * y * z
+    return kernel.max_threads if threads is None else threads
+
+
+def occupancy(
+    kernel: KernelResources, *, threads: int | None = None, dynamic_bytes: int | None = None
+) -> Known:
+    """Occupancy, 0..1, of a kernel on the capability that it is compiled for; or why not."""
+    block, regs = _block(kernel, threads), kernel.registers_per_thread
+    static = kernel.static_shared_bytes
+    if block is None:
+        return Known(None, _NO_BLOCK)
+    for name, value in (("registers_per_thread", regs), ("static_shared_bytes", static)):
+        if value is None:
+            return Known(None, kernel.unknown.get(name, f"{name} is not in the file"))
+    try:
+        capability = catalog.capability(kernel.arch)
+    except UnknownTarget as error:
+        return Known(None, error.message)
+    dynamic = kernel.dynamic_shared_bytes if dynamic_bytes is None else dynamic_bytes
+    launch = Launch(
+        threads=block,
+        regs=regs or 0,
+        smem=(static or 0) + (dynamic or 0),
+        barriers=1 if kernel.barriers is None else kernel.barriers,
+        max_threads=kernel.max_threads,
+    )
+    return Known(launch.on(capability).ratio)

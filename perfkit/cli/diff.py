@@ -1,0 +1,152 @@
+"""``perfkit diff``: what a change of the code did to its kernels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from perfkit.cli import kernel_options, options
+from perfkit.cli.emit import emit
+from perfkit.cli.help import examples, new_app
+from perfkit.cli.kernel_options import KernelOptions
+from perfkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from perfkit.analysis.diff import Diff
+    from perfkit.kernel import KernelResources
+
+app = new_app()
+
+#: exit codes of ``--check``
+_WORSE: Final = 1
+_INCONCLUSIVE: Final = 3
+
+
+@app.command(
+    epilog=examples(
+        "perfkit diff main.cubin branch.cubin",
+        "perfkit diff before.json build.log --check -f markdown",
+        "perfkit diff old.cu new.cu -g a100,h100 -t 256",
+    )
+)
+def diff(
+    old: Annotated[Path, typer.Argument(help="The earlier build: any file with kernels.")],
+    new: Annotated[Path, typer.Argument(help="The later one.")],
+    gpu: options.GpuOption = None,
+    threads: options.ThreadsOption = None,
+    smem_dynamic: options.DynamicOption = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit code 1 if anything got worse.")
+    ] = False,
+    kernel: options.KernelOption = None,
+    include: kernel_options.IncludeOption = None,
+    define: kernel_options.DefineOption = None,
+    std: kernel_options.StdOption = None,
+    maxrregcount: kernel_options.MaxRegistersOption = None,
+    fast_math: kernel_options.FastMathOption = False,
+    instantiate: kernel_options.InstantiateOption = None,
+    format: options.FormatOption = options.Format.TABLE,  # noqa: A002
+    output: options.OutputOption = None,
+) -> None:
+    """Compare two builds, the worst change first.
+
+    Worse is lower occupancy, or more spills, registers, static shared memory, stack or barriers.
+    Kernels are matched by name within one architecture. Sources are compiled for --gpu, or for
+    what the other file is compiled for; of compiled files --gpu chooses. With --check the exit
+    code is 1 if anything got worse, and 3 if nothing did but something could not be compared.
+    """
+    kernels = KernelOptions(
+        include=include,
+        define=define,
+        std=std,
+        max_registers=maxrregcount,
+        fast_math=fast_math,
+        instantiate=instantiate,
+        kernel=kernel,
+    )
+    before, after = _builds(old, new, gpu, kernels)
+    found = _compared(before, after, threads, smem_dynamic)
+    from perfkit.report.views import diff as view
+
+    emit(
+        "diff",
+        document=lambda: view.document(found),
+        content=lambda: view.content(found),
+        format=format,
+        output=output,
+    )
+    if check and (code := _exit_code(found)):
+        raise typer.Exit(code)
+
+
+def _exit_code(found: Diff) -> int:
+    if found.count("worse") or found.count("mixed"):
+        return _WORSE
+    return _INCONCLUSIVE if found.count("not_comparable") else 0
+
+
+def _compared(
+    before: list[KernelResources],
+    after: list[KernelResources],
+    threads: str | None,
+    smem_dynamic: str | None,
+) -> Diff:
+    from perfkit.analysis.diff import diff as compare
+
+    return compare(
+        before,
+        after,
+        threads=options.volume(options.dimensions(threads, "--threads")) if threads else None,
+        dynamic_bytes=options.size(smem_dynamic, "--smem-dynamic"),
+    )
+
+
+def _builds(
+    old: Path, new: Path, gpu: str | None, kernels: KernelOptions
+) -> tuple[list[KernelResources], list[KernelResources]]:
+    """The kernels of both; a source is compiled for what was asked or for what the other is."""
+    sources = [path for path in (old, new) if kernel_options.is_source(path)]
+    # options for the compiler are no mistake where one of the two is compiled here
+    plain = _without_compiler(kernels) if sources else kernels
+    compiled = {
+        path: _chosen(path, plain.read(path, None), gpu)
+        for path in dict.fromkeys((old, new))
+        if path not in sources
+    }
+    archs = {kernel.arch: None for side in compiled.values() for kernel in side}
+    if sources and (gpu or not archs):
+        archs = dict.fromkeys(arch for arch, _ in options.architectures(gpu))
+    for path in dict.fromkeys(sources):
+        compiled[path] = [kernel for arch in archs for kernel in kernels.read(path, arch)]
+    return compiled[old], compiled[new]
+
+
+def _without_compiler(kernels: KernelOptions) -> KernelOptions:
+    return replace(
+        kernels,
+        include=None,
+        define=None,
+        std=None,
+        max_registers=None,
+        fast_math=False,
+        instantiate=None,
+    )
+
+
+def _chosen(
+    path: Path, kernels: Sequence[KernelResources], gpu: str | None
+) -> list[KernelResources]:
+    """Of a compiled file what is compiled for one of the GPUs, if any were named."""
+    if not gpu:
+        return list(kernels)
+    wanted = {target.capability.compute_capability.sm for target in options.targets(gpu)}
+    found = [kernel for kernel in kernels if kernel.arch.rstrip("af") in wanted]
+    if not found:
+        archs = ", ".join(dict.fromkeys(kernel.arch for kernel in kernels))
+        raise UsageError(f"{path} has kernels for {archs}, and none for --gpu {gpu}")
+    return found
