@@ -57,6 +57,8 @@ def pieces(
     """
     import numpy as np
 
+    if not targets:
+        raise UsageError("nothing to sweep: no target")
     axes = [
         _axis(name, values)
         for name, values in (

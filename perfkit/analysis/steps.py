@@ -61,8 +61,10 @@ def steps(capability: Capability, launch: Launch) -> tuple[Step, ...]:
     """The next step up and the nearest step down of registers, shared memory and block size.
 
     A step that does not exist (nothing to gain because another resource binds, nothing to lose
-    below the hardware's limit) is left out.
+    below the hardware's limit) is left out. The launch's rule is ignored: steps are those of
+    ``driver``, as the hardware may hold more blocks of a larger size under a carveout preference.
     """
+    launch = replace(launch, rule="driver")
     present = launch.on(capability)
     found = (
         _registers(capability, launch, present, up=True),
