@@ -1,30 +1,191 @@
-"""Spills, from what ``ptxas -v`` prints: the cubin does not record them."""
+"""``ptxas -v`` and linker output as builds write it -> kernels. One pass over the lines.
+
+Read from whatever surrounds it: ``-Xptxas -v``, ``-res-usage``, NVRTC's and nvJitLink's logs, with
+the prefixes, colours and line breaks of build tools, CI systems and pasting. What cannot be told
+apart has no numbers, and the reason names the line; nothing is guessed.
+"""
 
 from __future__ import annotations
 
-import re
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-_PROPERTIES: Final = re.compile(
-    r"Function properties for (\S+)\s*\n"
-    r".*?(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads"
-)
+from perfkit.compiled.log_joiner import Joiner, Placed
+from perfkit.compiled.log_records import resources, text
+from perfkit.compiled.log_streams import Entry, LogStream, Module
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from perfkit.compiled.log_sentences import Used
+    from perfkit.kernel import KernelResources
+
+_MOST_STREAMS: Final = 64
+_MOST_TROUBLES: Final = 5
+
+_NOBODY: Final = "line {line}: registers of a kernel whose name the log does not tell"
+_NO_FUNCTION: Final = "line {line}: spills of a function that no kernel in the log calls"
+_NO_LINK: Final = "line {line}: the linker's numbers, of a kernel that cannot be told"
+_NO_ARCH: Final = "line {line}: {name} is without an architecture; name it with --gpu"
 
 
-class Spills(NamedTuple):
-    """Static counts of one function; what it calls is not included."""
+class LogReader:
+    """Feed it the lines in order, then ask for the kernels."""
 
-    store_bytes: int
-    load_bytes: int
+    def __init__(self) -> None:
+        self._joiner = Joiner()
+        self._entries: list[Entry] = []
+        self._streams: dict[bytes, LogStream] = {}
+        self._current: LogStream | None = None
+        self._linking: dict[bytes, tuple[bytes, bytes | None, int] | None] = {}
+        self._links: list[tuple[bytes, bytes | None, int, Used]] = []
+        self._unbounded: set[bytes] = set()
+        self._troubles: list[tuple[str, int, str]] = []
+        self.trouble_count = 0
+
+    @property
+    def waiting(self) -> bool:
+        """The next line counts, whatever it looks like."""
+        return self._joiner.waiting
+
+    def feed(self, number: int, line: bytes) -> None:
+        """Line ``number``, counted from 1; only a file's last line may be without its end."""
+        for placed in self._joiner.feed(number, line):
+            self._take(placed)
+
+    def kernels(self, *, origin: str, arch: str | None = None) -> Iterator[KernelResources]:
+        """All kernels in the order in which their records begin; to be asked for once.
+
+        Args:
+            origin: the log's name.
+            arch: of kernels for which the log names none, such as ``sm_89``.
+        """
+        for placed in self._joiner.finish():
+            self._take(placed)
+        for stream in self._streams.values():
+            stream.finish()
+        self._link()
+        self._entries.sort(key=lambda entry: entry.line)
+        for entry in self._entries:
+            name = text(entry.arch) if entry.arch else arch
+            if name is None:
+                self._trouble(_NO_ARCH, entry.line, text(entry.name))
+                continue
+            unbounded = entry.name in self._unbounded
+            yield resources(entry, arch=name, origin=origin, unbounded=unbounded)
+
+    def troubles(self, *, origin: str) -> tuple[str, ...]:
+        """What the log says and could not be used, for people; the first few of it."""
+        found = [
+            f"{origin}: " + pattern.format(line=line, name=name)
+            for pattern, line, name in self._troubles
+        ]
+        if self.trouble_count > len(found):
+            found.append(f"{origin}: {self.trouble_count - len(found)} more lines of the kind")
+        return tuple(found)
+
+    def _take(self, placed: Placed) -> None:
+        sentence, line = placed.sentence, placed.line
+        kind, values, used = sentence.kind, sentence.values, sentence.used
+        if kind == "unbounded":
+            self._unbounded.add(values[0] or b"")
+        elif kind == "linked":
+            mixed = self._linking.get(placed.stream.key) is not None
+            link = None if mixed else (values[0] or b"", values[1], line)
+            self._linking[placed.stream.key] = link
+        elif used is not None and (used.stack is not None or placed.stream.key in self._linking):
+            link = self._linking.pop(placed.stream.key, None)
+            if link is None:
+                self._trouble(_NO_LINK, line)
+            else:
+                self._links.append((link[0], link[1] or used.arch, link[2], used))
+        elif (stream := self._stream(placed)) is not None:
+            self._pass_on(stream, placed)
+        elif used is not None and placed.stream.marked:
+            self._trouble(_NOBODY, line)
+
+    def _pass_on(self, stream: LogStream, placed: Placed) -> None:
+        sentence, line = placed.sentence, placed.line
+        values = sentence.values
+        self._current = stream
+        if sentence.used is not None:
+            if not stream.used(sentence.used, line):
+                self._trouble(_NOBODY, line)
+        elif sentence.kind == "entry":
+            stream.entry(values[0] or b"", values[1], line)
+        elif sentence.kind == "function":
+            name, cxx = values
+            stream.function((name or cxx or b"").strip(b"`*"), line)
+        elif sentence.kind == "frame":
+            stack, stores, loads = (int(value or 0) for value in values)
+            if not stream.frame((stack, stores, loads), line):
+                self._trouble(_NO_FUNCTION, line)
+        elif sentence.kind == "time":
+            stream.time()
+        elif sentence.kind == "module":
+            stream.module()
+        elif sentence.kind == "failed":
+            stream.failed(line)
+
+    def _stream(self, placed: Placed) -> LogStream | None:
+        """By what marks the line; a mark that never began a record tells nothing."""
+        key, marked = placed.stream
+        if (stream := self._streams.get(key)) is not None:
+            return stream
+        if placed.sentence.kind == "entry":
+            if len(self._streams) >= _MOST_STREAMS:
+                self._streams.pop(next(iter(self._streams))).finish()
+            self._streams[key] = stream = LogStream(self._entries)
+            return stream
+        if key and not marked:
+            return None  # somebody else speaks of registers
+        busy = [stream for stream in self._streams.values() if stream.is_busy]
+        if len(busy) > 1:
+            return None
+        return busy[0] if busy else self._current
+
+    def _link(self) -> None:
+        """What the linker found takes the place of what the compiler could know."""
+        known: dict[bytes, list[Entry]] = {}
+        for entry in self._entries:
+            known.setdefault(entry.name, []).append(entry)
+        for name, arch, line, used in self._links:
+            before = [
+                entry
+                for entry in known.get(name, ())
+                if entry.line < line and entry.linked is None and arch in {None, entry.arch}
+            ]
+            if len({entry.arch for entry in before}) > 1:
+                before = [e for e in before if e.used and e.used.registers == used.registers]
+            if len({entry.arch for entry in before}) > 1:
+                self._trouble(_NO_LINK, line)
+            elif before and before[-1].refused is None:
+                before[-1].linked = (line, used)
+            elif not before or arch is not None:
+                found = Entry(name, arch, line, Module())
+                found.linked = (line, used)
+                self._entries.append(found)
+
+    def _trouble(self, pattern: str, line: int, name: str = "") -> None:
+        self.trouble_count += 1
+        if len(self._troubles) < _MOST_TROUBLES:
+            self._troubles.append((pattern, line, name))
 
 
-def spills(log: str) -> dict[str, Spills]:
-    r"""Spills by symbol, of kernels and of the device functions that were not inlined.
+def read_log(
+    lines: Iterable[bytes], *, origin: str, arch: str | None = None
+) -> tuple[KernelResources, ...]:
+    r"""Every kernel of a log, in the order of its records. ``lines`` carry their line ends.
 
-    >>> spills("ptxas info    : Function properties for k\n"
-    ...        "    104 bytes stack frame, 344 bytes spill stores, 292 bytes spill loads\n")
-    {'k': Spills(store_bytes=344, load_bytes=292)}
+    >>> (kernel,) = read_log(
+    ...     [b"ptxas info    : Compiling entry function 'k' for 'sm_90'\n",
+    ...      b"ptxas info    : Function properties for k\n",
+    ...      b"    8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads\n",
+    ...      b"ptxas info    : Used 24 registers, used 1 barriers, 40 bytes smem\n"],
+    ...     origin="build.log")
+    >>> kernel.registers_per_thread, kernel.static_shared_bytes, kernel.spill_store_bytes
+    (24, 40, 4)
     """
-    return {
-        name: Spills(int(stores), int(loads)) for name, _, stores, loads in _PROPERTIES.findall(log)
-    }
+    reader = LogReader()
+    for number, line in enumerate(lines, 1):
+        reader.feed(number, line)
+    return tuple(reader.kernels(origin=origin, arch=arch))

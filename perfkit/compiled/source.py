@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.compiled.cubin import read_cubin
 from perfkit.compiled.files import shown
 from perfkit.compiled.nvrtc import compile_source
-from perfkit.compiled.ptxas_log import spills
+from perfkit.compiled.ptxas_log import read_log
 from perfkit.errors import CubinError, InputError
 
 if TYPE_CHECKING:
@@ -23,6 +23,13 @@ _NO_KERNEL_HINT: Final = (
 )
 _NOT_ASKED: Final = "__launch_bounds__ asks for no number of blocks"
 _NOT_LOGGED: Final = "the compiler's log does not mention the kernel"
+_OF_THE_LOG: Final = (
+    "spill_store_bytes",
+    "spill_load_bytes",
+    "callee_spill_store_bytes",
+    "callee_spill_load_bytes",
+    "cumulative_stack_bytes",
+)
 
 
 def read_source(
@@ -43,22 +50,23 @@ def read_source(
     }
     if missing := [name for name, _ in compiled.entries if name not in kernels]:
         raise CubinError(f"the compiler left out {', '.join(missing)}", where=shown(path))
-    counts = spills(compiled.log)
+    log = compiled.log.encode("utf-8", "replace").splitlines(keepends=True)
+    logged = {entry.name: entry for entry in read_log(log, origin=shown(path), arch="sm_0")}
     found = []
     for name, blocks in compiled.entries:
-        kernel, count = kernels[name], counts.get(name)
-        reasons = {
-            "min_blocks": _NOT_ASKED if blocks is None else None,
-            "spill_store_bytes": _NOT_LOGGED if count is None else None,
-            "spill_load_bytes": _NOT_LOGGED if count is None else None,
-        }
-        found.append(
-            replace(
-                kernel,
-                min_blocks=blocks,
-                spill_store_bytes=count.store_bytes if count else None,
-                spill_load_bytes=count.load_bytes if count else None,
-                unknown={key: why for key, why in {**kernel.unknown, **reasons}.items() if why},
-            )
-        )
+        kernel = _with_log(kernels[name], logged.get(name))
+        unknown = dict(kernel.unknown)
+        unknown.pop("min_blocks", None)
+        if blocks is None:
+            unknown["min_blocks"] = _NOT_ASKED
+        found.append(replace(kernel, min_blocks=blocks, unknown=unknown))
     return tuple(found)
+
+
+def _with_log(kernel: KernelResources, logged: KernelResources | None) -> KernelResources:
+    """The cubin's numbers, and those that only the log has."""
+    values: dict[str, Any] = {name: getattr(logged, name, None) for name in _OF_THE_LOG}
+    reasons = dict.fromkeys(_OF_THE_LOG, _NOT_LOGGED) if logged is None else logged.unknown
+    unknown = {name: why for name, why in kernel.unknown.items() if name not in _OF_THE_LOG}
+    unknown |= {name: reasons[name] for name in _OF_THE_LOG if name in reasons}
+    return replace(kernel, **values, unknown=unknown)

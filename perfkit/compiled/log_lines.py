@@ -1,0 +1,69 @@
+"""What builds put around a compiler's line: colours, time stamps, job numbers, damage by pasting.
+
+``clean`` leaves the words with one space between them. ``stream_of`` tells from what stands in
+front of a sentence which of several processes wrote the line: what stays when everything that
+changes from line to line (times, percentages, line numbers) is taken away.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+_ESCAPES: Final = re.compile(
+    rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles and links
+    rb"|(?:\x1b|\xc2?\x9b|\^\[)\[?[0-9;:?]*[ -/]*[@-~]"  # as a terminal gets it, or as cat -v shows
+    rb"|\[[0-9;]*m"  # the escape character got lost
+)
+_QUOTES: Final = re.compile(rb"\xe2\x80[\x98\x99]|&#0?39;|&apos;")
+
+#: the compiler's own beginning of a line; the driver's linker leaves out a word or two
+_MARKER: Final = re.compile(rb"(?:\b(?:ptxas|nvlink) )?\binfo ?: ?$|\bptxas \. $")
+_CHANGES: Final = re.compile(rb"[\d:.,/\-+TZ|%~()\[\]]*")
+_LINE_NUMBER: Final = re.compile(rb"[:\-]\d+[:\-]?$")
+
+_PLAIN: Final = frozenset((b"ptxas info : ", b"ptxas . ", b"nvlink info : ", b"info : "))
+
+
+class Stream(NamedTuple):
+    """``key``: what marks the process, empty if nothing does. ``marked``: by the compiler too."""
+
+    key: bytes
+    marked: bool
+
+
+_MARKED: Final = Stream(b"", marked=True)
+_BARE: Final = Stream(b"", marked=False)
+
+
+def clean(line: bytes) -> bytes:
+    r"""The words of a line, without colours, with plain quotes and single spaces.
+
+    >>> clean(b"\x1b[36mptxas info    :\x1b[0m 0 bytes gmem\r\n")
+    b'ptxas info : 0 bytes gmem'
+    """
+    if b"\x1b" in line or b"[" in line or b"\x9b" in line:
+        line = _ESCAPES.sub(b"", line)
+    if b"\xe2\x80" in line or b"&" in line:
+        line = _QUOTES.sub(b"'", line)
+    if b"\xc2\xa0" in line:
+        line = line.replace(b"\xc2\xa0", b" ")
+    return b" ".join(line.split())
+
+
+def stream_of(prefix: bytes) -> Stream:
+    """Who wrote a line, by what stands in front of its first sentence (of a clean line).
+
+    >>> stream_of(b"[12:30:01] 2> ptxas info : ")
+    Stream(key=b'2>', marked=True)
+    >>> stream_of(b"2024-03-05T10:11:00.1234574Z ")
+    Stream(key=b'', marked=False)
+    """
+    if prefix in _PLAIN:
+        return _MARKED
+    if not prefix:
+        return _BARE
+    marker = _MARKER.search(prefix)
+    words = prefix[: marker.start()] if marker else prefix
+    stays = b" ".join(word for word in words.split() if not _CHANGES.fullmatch(word))
+    return Stream(_LINE_NUMBER.sub(b"", stays).rstrip(b":-|"), marker is not None)

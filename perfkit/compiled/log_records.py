@@ -1,0 +1,179 @@
+"""Records of a log -> ``KernelResources``: what each number means, and why one is missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from perfkit.compiled.shared_memory import declared_bytes
+from perfkit.kernel import KernelResources
+
+if TYPE_CHECKING:
+    from perfkit.compiled.log_sentences import Used
+    from perfkit.compiled.log_streams import Entry
+
+_NOT_LOGGED: Final = {
+    "parameter_bytes": "a compiler's log does not say",
+    "max_threads": "a compiler's log does not record launch bounds",
+    "min_blocks": "a compiler's log does not record launch bounds",
+    "required_block": "a compiler's log does not record launch bounds",
+    "required_cluster": "a compiler's log does not record clusters",
+}
+_OLD: Final = "this version of ptxas does not print them"
+_NO_CONSTANT: Final = "ptxas does not print it for this target"
+_NO_TOTAL: Final = "ptxas prints it only for kernels that use a stack"
+_NO_FRAME: Final = "the log has no line 'bytes stack frame' of the kernel"
+_ONLY_LINKED: Final = "the log has only the linker's lines, which do not say"
+_NO_CALLEE: Final = "the log names no function that the kernel calls"
+_CUT: Final = "the line with the registers breaks off"
+_UNBOUNDED: Final = (
+    "the compiler cannot tell: recursion, or calls of unknown functions; the kernel's own frame "
+    "has {own} bytes"
+)
+_CALLEES_MORE: Final = (
+    "a function that the kernel calls needs {callee} bytes and ptxas states no total: recursion, "
+    "or calls of unknown functions"
+)
+_APART: Final = "line {line}: a function spills, and the log does not say which kernels call it"
+
+_NUMBERS: Final = (
+    "registers_per_thread",
+    "static_shared_bytes",
+    "stack_bytes",
+    "spill_store_bytes",
+    "spill_load_bytes",
+    "callee_spill_store_bytes",
+    "callee_spill_load_bytes",
+    "cumulative_stack_bytes",
+    "local_bytes",
+    "constant_bytes",
+    "barriers",
+)
+
+
+def resources(entry: Entry, *, arch: str, origin: str, unbounded: bool) -> KernelResources:
+    """One kernel. ``origin`` is the log's name; ``unbounded``: the compiler warned of its stack."""
+    numbers: dict[str, int | None] = dict.fromkeys(_NUMBERS)
+    unknown: dict[str, str] = {}
+    if entry.refused is not None:
+        unknown = dict.fromkeys(_NUMBERS, entry.refused)
+    else:
+        _from_registers_line(entry, int(arch.strip("sm_af")), numbers, unknown)
+        _from_frames(entry, numbers, unknown, unbounded=unbounded)
+    name = text(entry.name)
+    place = f"{origin}:{entry.line}"
+    if entry.linked is not None and entry.used is not None:
+        place += f", linked on line {entry.linked[0]}"
+    return KernelResources(
+        name=name,
+        demangled=name,
+        arch=arch,
+        parameter_bytes=None,
+        max_threads=None,
+        min_blocks=None,
+        required_block=None,
+        required_cluster=None,
+        origin=place,
+        unknown=unknown | _NOT_LOGGED,
+        **numbers,
+    )
+
+
+def text(name: bytes) -> str:
+    return name.decode("utf-8", "backslashreplace")
+
+
+def _from_registers_line(
+    entry: Entry, sm: int, numbers: dict[str, int | None], unknown: dict[str, str]
+) -> None:
+    """What the compiler says of a kernel, or the linker: it knows the called functions too."""
+    compiled, linked = entry.used, entry.linked[1] if entry.linked else None
+    last = linked or compiled
+    if last is None:
+        return
+    numbers["registers_per_thread"] = last.registers
+    if linked is not None and linked.shared is not None:
+        numbers["static_shared_bytes"] = declared_bytes(linked.shared, sm)
+    elif compiled is not None and not compiled.cut:
+        numbers["static_shared_bytes"] = compiled.shared or 0  # ptxas leaves out what is 0
+    elif compiled is not None and compiled.shared is not None:
+        numbers["static_shared_bytes"] = compiled.shared
+    else:
+        unknown["static_shared_bytes"] = _CUT
+    counts = {used.barriers for used in (compiled, linked) if used and used.barriers is not None}
+    if len(counts) == 1:
+        numbers["barriers"] = counts.pop()
+    elif counts:
+        unknown["barriers"] = "compiler and linker disagree: " + " or ".join(
+            str(count) for count in sorted(counts)
+        )
+    else:
+        unknown["barriers"] = _CUT if last.cut else _OLD
+    numbers["constant_bytes"] = _first(linked, compiled, "constant")
+    if numbers["constant_bytes"] is None:
+        unknown["constant_bytes"] = _CUT if last.cut else _NO_CONSTANT
+
+
+def _first(linked: Used | None, compiled: Used | None, name: str) -> int | None:
+    values = (getattr(used, name) for used in (linked, compiled) if used is not None)
+    return next((value for value in values if value is not None), None)
+
+
+def _from_frames(
+    entry: Entry, numbers: dict[str, int | None], unknown: dict[str, str], *, unbounded: bool
+) -> None:
+    """Stack and spills: the kernel's own from its frame's line, the rest from what follows it."""
+    no_frame = _ONLY_LINKED if entry.used is None else _NO_FRAME
+    compiled, linked = entry.used, entry.linked[1] if entry.linked else None
+    total = _first(linked, compiled, "stack")
+    total = total if total is not None else _first(compiled, None, "cumulative")
+    own, stores, loads = entry.frame or (None, None, None)
+    numbers["spill_store_bytes"], numbers["spill_load_bytes"] = stores, loads
+    if entry.frame is None:
+        unknown |= dict.fromkeys(("spill_store_bytes", "spill_load_bytes"), no_frame)
+    _callees(entry, numbers, unknown)
+    called = entry.callees[0] if entry.callees else 0
+    if unbounded:
+        reason: str | None = _UNBOUNDED.format(own="?" if own is None else own)
+    elif called and total is None:
+        reason = _CALLEES_MORE.format(callee=called)
+    else:
+        reason = None if own is not None else no_frame
+    if reason is not None:
+        unknown["stack_bytes"] = unknown["local_bytes"] = reason
+    else:
+        numbers["stack_bytes"] = own
+    if total is not None and not unbounded:
+        numbers["cumulative_stack_bytes"] = total
+    else:
+        unknown["cumulative_stack_bytes"] = _UNBOUNDED.format(own=own) if unbounded else _NO_TOTAL
+    _local(entry, numbers, unknown, own=own, total=None if unbounded else total)
+
+
+def _callees(entry: Entry, numbers: dict[str, int | None], unknown: dict[str, str]) -> None:
+    names = ("callee_spill_store_bytes", "callee_spill_load_bytes")
+    if entry.module.spills is not None:
+        unknown |= dict.fromkeys(names, _APART.format(line=entry.module.spills))
+    elif entry.callees is None:
+        unknown |= dict.fromkeys(names, _NO_CALLEE)
+    else:
+        numbers |= dict(zip(names, entry.callees[1:], strict=True))
+
+
+def _local(
+    entry: Entry,
+    numbers: dict[str, int | None],
+    unknown: dict[str, str],
+    *,
+    own: int | None,
+    total: int | None,
+) -> None:
+    """Local memory as the driver counts it: the stack, and what CUDA 2 kept beside it."""
+    local = _first(entry.linked[1] if entry.linked else None, entry.used, "local")
+    stack = total if total is not None else numbers["stack_bytes"]
+    if stack is None and own is None and local is not None and entry.linked is None:
+        stack = 0  # so old that there was no stack
+    if stack is None:
+        unknown.setdefault("local_bytes", _NO_FRAME)
+        return
+    unknown.pop("local_bytes", None)
+    numbers["local_bytes"] = stack + (local or 0)

@@ -1,0 +1,292 @@
+"""Whose numbers are these: sentences of one stream of lines -> records of kernels.
+
+A compiler writes, for each kernel in turn::
+
+    Compiling entry function 'NAME' for 'sm_90'
+    Function properties for NAME
+        8 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+    Used 32 registers, ...
+    Function properties for a function that NAME calls
+        ...
+
+Only two of these lines name the kernel. Where several compilers write into one stream at once, the
+order within a record still tells most lines apart; where it does not, nobody gets the numbers.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from perfkit.compiled.log_sentences import Used
+
+#: What a record waits for.
+NAME, FRAME, USED, DONE = range(4)
+
+#: A compiler writes a record within moments: one that still waits after so many sentences of
+#: others has lost its end.
+_PATIENCE: Final = 512
+_MOST_OPEN: Final = 512
+_RECENT_MODULES: Final = 16
+
+_MIXED: Final = (
+    "several compilations write at once around line {line}, and nothing tells their lines apart"
+)
+_NO_END: Final = "line {line} begins the record, and no line 'Used … registers' ends it"
+_NO_FRAME: Final = "line {line} begins the record, and lines of it are missing"
+_FAILED: Final = "the compiler failed on line {line}"
+
+
+class Module:
+    """What one run of the compiler says of functions that no kernel is known to call."""
+
+    __slots__ = ("spills",)
+
+    def __init__(self) -> None:
+        self.spills: int | None = None  #: line of the first that spills
+
+
+class Entry:
+    """One record; the numbers are None until their line comes."""
+
+    __slots__ = (
+        "arch",
+        "callees",
+        "frame",
+        "line",
+        "linked",
+        "module",
+        "name",
+        "refused",
+        "since",
+        "stage",
+        "used",
+    )
+
+    def __init__(self, name: bytes, arch: bytes | None, line: int, module: Module) -> None:
+        self.name = name
+        self.arch = arch
+        self.line = line
+        self.module = module
+        self.stage = NAME
+        self.since = 0  #: the stream's clock when the stage changed
+        self.frame: tuple[int, int, int] | None = None  #: bytes: stack, spill stores, spill loads
+        self.used: Used | None = None
+        self.callees: tuple[int, int, int] | None = None  #: largest frame, spills added up
+        self.linked: tuple[int, Used] | None = None  #: what the linker made of it, and where
+        self.refused: str | None = None  #: why the record has no numbers
+
+    def refuse(self, reason: str) -> None:
+        self.refused = self.refused or reason
+
+    def is_called(self, name: bytes) -> bool:
+        """By its name, or by what pasting through Markdown leaves of it."""
+        return name == self.name or _bare(name) == _bare(self.name)
+
+
+def _bare(name: bytes) -> bytes:
+    return name.translate(None, b"_*`\\")
+
+
+class _Function:
+    """A device function's block, until it is known whose it is."""
+
+    __slots__ = ("frame", "line")
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self.frame: tuple[int, int, int] | None = None
+
+
+class LogStream:
+    """The sentences of lines that begin alike. ``entries`` is shared by all streams of a log."""
+
+    def __init__(self, entries: list[Entry]) -> None:
+        self._entries = entries
+        self._open: list[Entry] = []
+        self._awaiting: list[Entry | _Function] = []  #: named, without a frame yet
+        self._function: _Function | None = None
+        self._last: Entry | None = None  #: functions named now are called by this kernel
+        self._module = Module()
+        self._modules = deque((self._module,), maxlen=_RECENT_MODULES)
+        self._is_mixed = False
+        self._clock = 0
+        self._taken = 0  #: lines "Used" that came for kernels that cannot be told apart
+        self._has_names = self._has_frames = False
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._open)
+
+    def entry(self, name: bytes, arch: bytes | None, line: int) -> None:
+        self._tick()
+        self._settle()
+        self._last = None
+        self._expire()
+        self._is_mixed |= bool(self._open)
+        found = Entry(name, arch, line, self._module)
+        found.since = self._clock
+        self._open.append(found)
+        self._entries.append(found)
+
+    def function(self, name: bytes, line: int) -> None:
+        self._tick()
+        self._settle()
+        self._has_names = True
+        named = self._named(name)
+        if len(named) > 1:  # one kernel for two architectures at once
+            for entry in named:
+                entry.refuse(_MIXED.format(line=line))
+        if named:
+            self._advance(named[0], FRAME)
+            self._awaiting.append(named[0])
+            return
+        self._function = _Function(line)
+        self._awaiting.append(self._function)
+        # a kernel's own functions come after its registers: this one is another kernel's
+        for entry in self._open:
+            if entry.stage == USED:
+                entry.refuse(_MIXED.format(line=line))
+
+    def frame(self, sizes: tuple[int, int, int], line: int) -> bool:
+        """Whether it is known whose numbers these are, or they are no loss."""
+        self._tick()
+        self._has_frames = True
+        awaiting = self._awaiting
+        if not awaiting and not self._has_names and len(self._open) == 1:
+            awaiting = [entry for entry in self._open if entry.stage == NAME]
+        if not awaiting:
+            self._lost(sizes, line)
+            return not any(sizes[1:])
+        if len(awaiting) > 1:
+            for block in awaiting:
+                if isinstance(block, Entry):
+                    block.refuse(_MIXED.format(line=line))
+                else:
+                    self._lost(sizes, line)
+        block, *self._awaiting = awaiting
+        block.frame = sizes
+        if isinstance(block, Entry):
+            self._advance(block, USED)
+        return True
+
+    def used(self, used: Used, line: int) -> bool:
+        """Whether it is known whose numbers these are, or which kernels share the doubt."""
+        self._tick()
+        waiting = self._waiting()
+        if not waiting:
+            self._skip_record()
+            return False
+        self._settle()
+        if len(waiting) == 1:
+            self._close(waiting[0])
+            self._taken = 0
+            waiting[0].used = used
+            self._last = None if self._open else waiting[0]
+            return True
+        self._taken += 1
+        for entry in waiting:
+            entry.refuse(_MIXED.format(line=line))
+            if self._taken >= len(waiting):
+                self._close(entry)
+        if self._taken >= len(waiting):
+            self._taken = 0
+        return True
+
+    def time(self) -> None:
+        """Functions that are compiled on their own end like kernels: nobody knows who calls them.
+
+        nvcc compiles them so with -rdc=true and -G.
+        """
+        self._tick()
+        block, self._function = self._function, None
+        if block is not None and block.frame is not None:
+            self._lost(block.frame, block.line)
+
+    def module(self) -> None:
+        """Another run of the compiler, or another file of the same run, begins."""
+        self._tick()
+        self._settle()
+        self._last, self._module = None, Module()
+        self._modules.append(self._module)
+
+    def failed(self, line: int) -> None:
+        if len(self._open) == 1:
+            self._open[0].refuse(_FAILED.format(line=line))
+            self._close(self._open[0])
+
+    def finish(self) -> None:
+        self._settle()
+        for entry in self._open:
+            entry.refuse(_NO_END.format(line=entry.line))
+        self._open = []
+
+    def _waiting(self) -> list[Entry]:
+        """The kernels that a line "Used" may belong to. Filters may have left out other lines."""
+        for stage, was_filtered in (
+            (USED, True),
+            (FRAME, not self._has_frames),
+            (NAME, not self._has_names),
+        ):
+            found = [entry for entry in self._open if entry.stage == stage]
+            if found and was_filtered:
+                return found
+        return []
+
+    def _named(self, name: bytes) -> list[Entry]:
+        waiting = [entry for entry in self._open if entry.stage == NAME]
+        found = [entry for entry in waiting if entry.is_called(name)]
+        if not found and len(self._open) == len(waiting) == 1:
+            # a terminal cut the line at its edge
+            found = [entry for entry in waiting if len(name) >= 8 and entry.name.startswith(name)]
+        return found
+
+    def _skip_record(self) -> None:
+        """A line "Used" for nobody: lines are missing, and what is begun has lost its end."""
+        self._awaiting = [block for block in self._awaiting if block is not self._function]
+        self._function = None
+        for entry in list(self._open):
+            if entry.stage == FRAME:
+                entry.refuse(_NO_FRAME.format(line=entry.line))
+                self._close(entry)
+
+    def _advance(self, entry: Entry, stage: int) -> None:
+        entry.stage, entry.since = stage, self._clock
+
+    def _close(self, entry: Entry) -> None:
+        entry.stage = DONE
+        self._open = [one for one in self._open if one is not entry]
+        self._awaiting = [one for one in self._awaiting if one is not entry]
+
+    def _tick(self) -> None:
+        self._clock += 1
+
+    def _expire(self) -> None:
+        for entry in list(self._open):
+            late = entry.stage != NAME and self._clock - entry.since > _PATIENCE
+            if late or len(self._open) > _MOST_OPEN:
+                entry.refuse(_NO_END.format(line=entry.line))
+                self._close(entry)
+
+    def _settle(self) -> None:
+        """A function's block is over: it belongs to the kernel before it."""
+        block, self._function = self._function, None
+        if block is None:
+            return
+        if block.frame is None:
+            self._awaiting = [one for one in self._awaiting if one is not block]
+        elif self._last is None:
+            self._lost(block.frame, block.line)
+        else:
+            largest, stores, loads = self._last.callees or (0, 0, 0)
+            stack, more_stores, more_loads = block.frame
+            self._last.callees = (max(largest, stack), stores + more_stores, loads + more_loads)
+
+    def _lost(self, sizes: tuple[int, int, int], line: int) -> None:
+        """A function that spills, and no kernel is known to call it: any of its module may."""
+        if not any(sizes[1:]):
+            return
+        for module in self._modules if self._is_mixed else (self._module,):
+            if module.spills is None:
+                module.spills = line

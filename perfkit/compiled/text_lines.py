@@ -1,0 +1,98 @@
+"""Lines of a text of any size, packed or in UTF-16: one pass, little memory.
+
+A line longer than ``MAX_LINE_BYTES`` comes out empty: no compiler writes one, and a file without
+line ends must not fill the memory. Lines end with a line feed, which every line but an unfinished
+last one carries.
+"""
+
+from __future__ import annotations
+
+import codecs
+import zlib
+from itertools import chain
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from perfkit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MAX_LINE_BYTES: Final = 2**20
+_CHUNK_BYTES: Final = 2**18
+_GZIP: Final = b"\x1f\x8b"
+_WINDOW: Final = 31  #: zlib's way of asking for the gzip format
+
+
+def text_lines(head: bytes, stream: BinaryIO, *, origin: str) -> Iterator[bytes]:
+    """Lines of ``head`` and all that follows in ``stream``. Gzip is told by its magic number.
+
+    Raises:
+        InputError: a gzip file that is cut or broken, when reading gets there.
+    """
+    chunks = chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b""))
+    if head.startswith(_GZIP):
+        chunks = chain(_unpacked(chunks, origin))
+    first = next(chunks, b"")
+    chunks = chain((first.removeprefix(codecs.BOM_UTF8),), chunks)
+    if (encoding := _wide(first)) is not None:
+        chunks = chain(_recoded(chunks, encoding))
+    return _lines(chunks)
+
+
+def is_wide(head: bytes) -> bool:
+    """Text in UTF-16, as PowerShell's ``>`` writes it."""
+    return _wide(head) is not None
+
+
+def _wide(head: bytes) -> str | None:
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    sample = head[:512]
+    if len(sample) < 16:
+        return None
+    low, high = sample[::2], sample[1::2]
+    if high.count(0) > len(high) * 0.9 and low.count(0) == 0:
+        return "utf-16-le"
+    if low.count(0) > len(low) * 0.9 and high.count(0) == 0:
+        return "utf-16-be"
+    return None
+
+
+def _recoded(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    for chunk in chunks:
+        yield decoder.decode(chunk).encode("utf-8", "replace")
+
+
+def _unpacked(chunks: Iterable[bytes], origin: str) -> Iterator[bytes]:
+    """Concatenated gzip members; never more than a chunk at a time, whatever the packing."""
+    unpack = zlib.decompressobj(_WINDOW)
+    try:
+        for chunk in chunks:
+            rest = chunk
+            while rest:
+                if unpack.eof:
+                    if not rest.startswith(_GZIP):
+                        return  # padding, as tape and tar leave it
+                    unpack = zlib.decompressobj(_WINDOW)
+                yield unpack.decompress(rest, _CHUNK_BYTES)
+                rest = unpack.unused_data if unpack.eof else unpack.unconsumed_tail
+    except zlib.error as error:
+        raise InputError(f"a broken gzip file: {error}", where=origin) from None
+    if not unpack.eof:
+        raise InputError("a gzip file that ends too early", where=origin)
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    rest, too_long = b"", False
+    for chunk in chunks:
+        pieces = (rest + chunk).split(b"\n")
+        rest = pieces.pop()
+        if pieces and (too_long or len(pieces[0]) > MAX_LINE_BYTES):
+            pieces[0], too_long = b"", False
+        for piece in pieces:
+            yield piece + b"\n"
+        if len(rest) > MAX_LINE_BYTES:
+            rest, too_long = b"", True
+    if rest and not too_long:
+        yield rest
