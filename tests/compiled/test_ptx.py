@@ -1,12 +1,10 @@
-"""What PTX and the log of ptxas add to a cubin."""
+"""What PTX adds to a cubin."""
 
 from __future__ import annotations
 
 import pytest
 
 from perfkit.compiled.ptx import compiler_version, entries
-from perfkit.compiled.ptxas_log import Spills, spills
-from tests.compiled.reports import DATA, ptxas
 
 PTX = """\
 //
@@ -55,27 +53,3 @@ def test_kernels_in_the_order_of_the_text():
 def test_the_compiler_names_itself():
     assert compiler_version(PTX) == "12.9.86"
     assert compiler_version(".version 8.8") is None
-
-
-LOGS = sorted(path.name for path in DATA.glob("*.ptxas.txt") if "j04" not in path.name)
-
-
-def test_there_are_logs():
-    assert len(LOGS) >= 12
-
-
-@pytest.mark.parametrize("name", LOGS)
-def test_spills(name):
-    text = (DATA / name).read_text()
-    found = spills(text)
-    expected = ptxas(text)
-    assert expected
-    for kernel, want in expected.items():
-        assert found[kernel] == (want.spill_stores, want.spill_loads)
-
-
-def test_spills_of_public_questions():
-    # case j03: spills rise as the bound falls; j05: a callee has its own
-    assert spills((DATA / "j03.mb2.sm_86.ptxas.txt").read_text()) == {"tile8": Spills(0, 0)}
-    assert spills((DATA / "j03.mb3.sm_86.ptxas.txt").read_text()) == {"tile8": Spills(344, 292)}
-    assert spills((DATA / "j05.sm_80.ptxas.txt").read_text())["_Z4walkPKii"] == (36, 36)
