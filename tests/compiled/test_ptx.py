@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from perfkit.compiled.ptx import compiler_version, entries
 
 PTX = """\
