@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from perfkit.arch import catalog
 from perfkit.arch.types import Capability, Gpu, Target
-from perfkit.errors import UnknownTarget
+from perfkit.errors import UnknownTarget, UsageError
 from perfkit.models import carveout as carveout_model
 from perfkit.models import inverse
 from perfkit.models import occupancy as occupancy_model
-from perfkit.models.occupancy import Occupancy, Rule
+from perfkit.models.occupancy import Occupancy, PartitionedCaching, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,13 +46,46 @@ def _capability(target: TargetLike) -> Capability:
     return found[0].capability
 
 
-def occupancy(target: TargetLike, *, threads: int, regs: int, **options: Any) -> Occupancy:
-    """Occupancy of one launch; see ``perfkit.models.occupancy.occupancy`` for the options.
+def _rule(rule: str) -> Rule:
+    if rule == "driver":
+        return "driver"
+    if rule == "hardware":
+        return "hardware"
+    raise UsageError(f"{rule!r} is not a rule", hint="driver or hardware")
+
+
+def occupancy(
+    target: TargetLike,
+    *,
+    threads: int,
+    regs: int,
+    smem: int = 0,
+    carveout: int | None = None,
+    barriers: int = 1,
+    rule: Rule = "driver",
+    opt_in: bool = True,
+    partitioned_caching: PartitionedCaching = "off",
+    virtual_resources: int = 0,
+    max_threads: int | None = None,
+) -> Occupancy:
+    """Occupancy of one launch; see ``perfkit.models.occupancy.occupancy`` for the arguments.
 
     >>> occupancy("h100", threads=256, regs=40).blocks_per_sm
     6
     """
-    return occupancy_model.occupancy(_capability(target), threads=threads, regs=regs, **options)
+    return occupancy_model.occupancy(
+        _capability(target),
+        threads=threads,
+        regs=regs,
+        smem=smem,
+        carveout=carveout,
+        barriers=barriers,
+        rule=_rule(rule),
+        opt_in=opt_in,
+        partitioned_caching=partitioned_caching,
+        virtual_resources=virtual_resources,
+        max_threads=max_threads,
+    )
 
 
 def blocks_per_sm(
@@ -74,7 +107,7 @@ def blocks_per_sm(
     from perfkit.analysis import sweep
 
     return sweep.blocks_per_sm(
-        _capability(target), threads, regs, smem, carveout, barriers, rule, out=out
+        _capability(target), threads, regs, smem, carveout, barriers, _rule(rule), out=out
     )
 
 
@@ -104,19 +137,36 @@ def fits(target: TargetLike, configs: Any, *, reasons: bool = False, **defaults:
     return configurations.fits(_capability(target), configs, reasons=reasons, **defaults)
 
 
-def sweep(targets: str | Iterable[TargetLike], **axes: Any) -> pd.DataFrame:
-    """Occupancy over every combination of the axes; see ``perfkit.analysis.frame.sweep``.
+def sweep(
+    targets: TargetLike | Iterable[TargetLike],
+    *,
+    threads: int | Iterable[int],
+    regs: int | Iterable[int],
+    smem: int | Iterable[int] = 0,
+    carveout: int | Iterable[int] = carveout_model.NO_PREFERENCE,
+    barriers: int = 1,
+    rule: Rule = "driver",
+) -> pd.DataFrame:
+    """Occupancy over every combination of the axes; see ``perfkit.analysis.frame.pieces``.
 
-    >>> sweep("h100", threads=[128, 256], regs=[40])["occupancy"].tolist()
+    >>> sweep("h100", threads=[128, 256], regs=40)["occupancy"].tolist()
     [0.75, 0.75]
     """
     from perfkit.analysis import frame
 
-    names = [targets] if isinstance(targets, str) else list(targets)
+    names = [targets] if isinstance(targets, str | Capability | Gpu | Target) else list(targets)
     found: list[Target] = []
     for name in names:
         found += catalog.targets(name) if isinstance(name, str) else [_target(name)]
-    return frame.sweep(tuple(found), **axes)
+    return frame.sweep(
+        tuple({one.label: one for one in found}.values()),
+        threads=threads,
+        regs=regs,
+        smem=smem,
+        carveout=carveout,
+        barriers=barriers,
+        rule=_rule(rule),
+    )
 
 
 def _target(target: TargetLike) -> Target:
@@ -129,11 +179,15 @@ def _target(target: TargetLike) -> Target:
 
 
 def carveout_bytes(target: TargetLike, percent: int) -> int:
-    """Capacity in bytes that ``cuda_occupancy.h`` makes of a carveout preference; -1: none.
+    """Capacity in bytes that ``cuda_occupancy.h`` makes of a carveout preference.
+
+    ``percent`` is 0..100, or -1 for no preference.
 
     >>> carveout_bytes("8.6", 50)
     65536
     """
+    if type(percent) is not int or not -1 <= percent <= 100:
+        raise UsageError(f"carveout = {percent!r}: must be -1 to 100")
     found: int = carveout_model.carveout_bytes(_capability(target).shared_memory, percent)
     return found
 
@@ -162,7 +216,15 @@ def configured_shared_bytes(
 
 
 def available_smem(
-    target: TargetLike, *, threads: int, regs: int, blocks: int, **options: Any
+    target: TargetLike,
+    *,
+    threads: int,
+    regs: int,
+    blocks: int,
+    static_smem: int = 0,
+    carveout: int | None = None,
+    barriers: int = 1,
+    rule: Rule = "driver",
 ) -> int:
     """Most dynamic shared memory with which ``blocks`` blocks fit; see ``models.inverse``.
 
@@ -170,7 +232,14 @@ def available_smem(
     115712
     """
     return inverse.available_smem(
-        _capability(target), threads=threads, regs=regs, blocks=blocks, **options
+        _capability(target),
+        threads=threads,
+        regs=regs,
+        blocks=blocks,
+        static_smem=static_smem,
+        carveout=carveout,
+        barriers=barriers,
+        rule=_rule(rule),
     )
 
 

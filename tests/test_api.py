@@ -1,0 +1,224 @@
+"""``import perfkit``: the names that are promised, what they take, and what they load."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import perfkit
+from perfkit import api
+from perfkit.arch import catalog
+from perfkit.arch.types import Target
+from perfkit.errors import (
+    DoesNotFit,
+    InputError,
+    InvalidLaunch,
+    PerfkitError,
+    UnknownTarget,
+    UsageError,
+)
+
+ROOT = Path(__file__).resolve().parents[1]
+CUBIN = ROOT / "tests" / "data" / "cubin" / "j04.sm_90.cubin"
+
+#: name -> parameters that may be relied on, with their defaults; ``...``: none
+PROMISED = {
+    "capability": {"text": ...},
+    "gpu": {"text": ...},
+    "occupancy": {
+        "target": ..., "threads": ..., "regs": ..., "smem": 0, "carveout": None, "barriers": 1,
+        "rule": "driver",
+    },
+    "blocks_per_sm": {
+        "target": ..., "threads": ..., "regs": ..., "smem": ..., "carveout": -1, "barriers": 1,
+        "rule": "driver",
+    },
+    "sweep": {
+        "targets": ..., "threads": ..., "regs": ..., "smem": 0, "carveout": -1, "barriers": 1,
+        "rule": "driver",
+    },
+    "carveout_bytes": {"target": ..., "percent": ...},
+    "configured_shared_bytes": {
+        "target": ..., "threads": ..., "regs": ..., "smem": ..., "carveout": -1,
+    },
+    "available_smem": {
+        "target": ..., "threads": ..., "regs": ..., "blocks": ..., "static_smem": 0,
+        "carveout": None,
+    },
+    "inspect": {"path": ...},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_the_signature_is_what_was_promised(name):
+    parameters = inspect.signature(getattr(perfkit, name)).parameters
+    for parameter, default in PROMISED[name].items():
+        found = parameters[parameter].default
+        assert found is inspect.Parameter.empty if default is ... else found == default
+
+
+def test_the_list_of_names_is_what_the_module_offers():
+    assert set(PROMISED) <= set(perfkit.__all__)
+    assert sorted(perfkit.__all__) == perfkit.__all__ == dir(perfkit)
+    for name in perfkit.__all__:
+        assert getattr(perfkit, name) is not None
+    functions = {
+        name
+        for name, value in vars(api).items()
+        if inspect.isfunction(value)
+        and not name.startswith("_")
+        and value.__module__.startswith("perfkit")
+    }
+    assert functions == set(perfkit.__all__) - {"__version__"}
+
+
+@pytest.mark.parametrize("name", sorted(set(perfkit.__all__) - {"__version__"}))
+def test_every_function_says_what_it_does(name):
+    assert inspect.getdoc(getattr(perfkit, name))
+
+
+def test_a_name_that_does_not_exist():
+    with pytest.raises(AttributeError, match="'perfkit' has no attribute 'ocupancy'"):
+        perfkit.ocupancy  # noqa: B018
+
+
+def test_importing_costs_nothing():
+    program = (
+        "import sys; before = set(sys.modules); import perfkit; dir(perfkit); "
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    loaded = {name for name in done.stdout.split() if name.split(".")[0] == "perfkit"}
+    assert loaded == {"perfkit"}
+    others = {name.split(".")[0] for name in done.stdout.split()} - {"perfkit"}
+    assert others <= set(sys.stdlib_module_names)
+
+
+# --- targets ------------------------------------------------------------------------------------
+
+HOPPER = perfkit.capability("9.0")
+H100 = perfkit.gpu("h100")
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "9.0",
+        "sm_90a",
+        "hopper",
+        "h100",
+        "NVIDIA H100 80GB HBM3",
+        HOPPER,
+        H100,
+        Target(label="mine", capability=HOPPER, gpu=None),
+        *catalog.targets("h200"),
+    ],
+    ids=str,
+)
+def test_a_target_may_be_named_or_held(target):
+    # 40 x 32 registers a warp: 12 warps in each of four partitions, 6 blocks of 8
+    assert perfkit.occupancy(target, threads=256, regs=40).blocks_per_sm == 6
+    assert perfkit.blocks_per_sm(target, [256], 40, 0).tolist() == [6]
+    assert perfkit.sweep(target, threads=256, regs=40)["blocks_per_sm"].tolist() == [6]
+    assert perfkit.carveout_bytes(target, 50) == 132 * 1024
+    assert perfkit.configured_shared_bytes(target, 256, 40, 48 * 1024) > 0
+    assert perfkit.available_smem(target, threads=128, regs=32, blocks=2) == 115_712
+
+
+@pytest.mark.parametrize("target", ["h101", "9.1", "rtx-5099", "", "h100,a100", "all", "ampere"])
+def test_an_unknown_or_ambiguous_target(target):
+    with pytest.raises(UsageError) as error:
+        perfkit.occupancy(target, threads=256, regs=40)
+    assert error.value.hint
+    if "," in target or target in {"all", "ampere"}:
+        assert "several" in error.value.message
+        assert len(perfkit.sweep(target, threads=256, regs=40)) > 1
+
+
+@pytest.mark.parametrize("target", [9.0, 90, None, (9, 0)])
+def test_a_target_that_is_no_name(target):
+    with pytest.raises(UsageError, match="is not a name"):
+        perfkit.occupancy(target, threads=256, regs=40)
+
+
+def test_unknown_names_are_the_same_error_everywhere():
+    for ask in (perfkit.capability, perfkit.gpu, lambda name: perfkit.carveout_bytes(name, 0)):
+        with pytest.raises(UnknownTarget, match="unknown"):
+            ask("h1001")
+
+
+def test_several_targets_in_one_sweep():
+    found = perfkit.sweep(["h100", HOPPER, H100, "ada"], threads=256, regs=40)
+    assert found["target"].tolist() == ["h100-sxm5", "9.0", "8.9"]
+
+
+# --- values -------------------------------------------------------------------------------------
+
+
+def test_occupancy_has_the_promised_fields():
+    found = perfkit.occupancy("8.0", threads=224, regs=92, smem=1000, carveout=50, barriers=2)
+    assert (found.blocks_per_sm, found.warps_per_sm, found.ratio) == (2, 14, 14 / 64)
+    assert found.limited_by == ("registers",)
+    assert found.limits.registers == 2
+    # 92 x 32 = 2,944 registers a warp come as 3,072; 1,000 B and the reserve come as 2,048 B
+    assert found.allocated_registers_per_block == 7 * 3072
+    assert found.allocated_shared_bytes_per_block == 2048
+
+
+def test_the_hardware_s_rule():
+    ask = {"threads": 64, "regs": 16, "smem": 1024, "carveout": 14}
+    assert perfkit.occupancy("9.0", **ask).blocks_per_sm == 16
+    assert perfkit.occupancy("9.0", **ask, rule="hardware").blocks_per_sm == 32
+    arrays = [np.array([value]) for value in ask.values()]
+    assert perfkit.blocks_per_sm("9.0", *arrays, rule="hardware").tolist() == [32]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda: perfkit.occupancy("9.0", threads=0, regs=32), InvalidLaunch, "threads = 0"),
+        (lambda: perfkit.occupancy("9.0", threads=64, regs=256), InvalidLaunch, "regs = 256"),
+        (lambda: perfkit.occupancy("9.0", threads=64.0, regs=32), InvalidLaunch, "threads"),
+        (lambda: perfkit.occupancy("9.0", threads=64, regs=32, smem=-1), InvalidLaunch, "smem"),
+        (lambda: perfkit.occupancy("9.0", threads=64, regs=32, rule="x"), UsageError, "'x'"),
+        (lambda: perfkit.blocks_per_sm("9.0", 64, 32, 0, rule="x"), UsageError, "'x'"),
+        (lambda: perfkit.sweep("9.0", threads=64, regs=32, rule="x"), UsageError, "'x'"),
+        (lambda: perfkit.sweep([], threads=64, regs=32), UsageError, "no target"),
+        (lambda: perfkit.sweep("9.0", threads=[], regs=32), UsageError, "threads is empty"),
+        (lambda: perfkit.blocks_per_sm("9.0", [1.5], 32, 0), UsageError, "threads"),
+        (lambda: perfkit.carveout_bytes("9.0", 101), UsageError, "carveout = 101"),
+        (lambda: perfkit.carveout_bytes("9.0", -2), UsageError, "carveout = -2"),
+        (lambda: perfkit.carveout_bytes("9.0", 0.5), UsageError, "carveout = 0.5"),
+        (lambda: perfkit.configured_shared_bytes("9.0", 0, 32, 0), UsageError, "threads"),
+        (
+            lambda: perfkit.available_smem("9.0", threads=1024, regs=32, blocks=3),
+            DoesNotFit,
+            "3 blocks do not fit",
+        ),
+        (lambda: perfkit.inspect("missing.cubin"), InputError, "missing.cubin"),
+        (lambda: perfkit.inspect(CUBIN, kernel="("), UsageError, "regular expression"),
+    ],
+)
+def test_bad_values_are_errors_of_perfkit(call, error, says):
+    with pytest.raises(error, match=says) as found:
+        call()
+    assert isinstance(found.value, PerfkitError)
+
+
+@pytest.mark.parametrize("name", ["occupancy", "sweep", "available_smem"])
+def test_a_misspelt_argument_names_the_function_that_was_called(name):
+    with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword"):
+        getattr(perfkit, name)("9.0", threads=64, regs=32, smen=0)
+
+
+def test_inspect():
+    (kernel,) = perfkit.inspect(str(CUBIN))
+    assert (kernel.name, kernel.arch, kernel.registers_per_thread) == ("dsm", "sm_90", 12)
+    assert perfkit.inspect(CUBIN, kernel="^d") == [kernel]
