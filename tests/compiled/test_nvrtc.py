@@ -133,7 +133,10 @@ def test_bounds_lower_registers_and_raise_spills():
     assert (free.max_threads, free.min_blocks) == (None, None)
     assert (three.max_threads, three.min_blocks) == (256, 3)
     assert free.spill_store_bytes == 0 < three.spill_store_bytes < capped.spill_store_bytes
-    assert set(three.unknown) == {"required_block", "required_cluster"}
+    assert {name for name in three.unknown if not name.startswith("callee")} == {
+        "required_block",
+        "required_cluster",
+    }
 
 
 def test_maxrregcount_fast_math_std_and_extra(tmp_path):
