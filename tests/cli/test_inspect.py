@@ -88,7 +88,6 @@ def test_a_source_is_compiled_once_per_architecture(perfkit, tmp_path, monkeypat
         ([ZOO, "--kernel", "zzz"], "no kernel matches 'zzz'"),
         ([ZOO, "-I", "."], "--include is for sources"),
         ([ZOO, "--maxrregcount", "32"], "--maxrregcount is for sources"),
-        ([str(CUBINS), "-g", "9.0"], "is a directory"),
         ([__file__], "CUDA source, which is not read"),
     ],
 )

@@ -247,7 +247,7 @@ def test_less_shared_memory_than_the_kernel_declares(refused):
     ("name", "content", "says"),
     [
         ("missing.cubin", None, "cannot be read: No such file"),
-        ("folder.cu", "folder", "is a directory"),
+        ("folder.cu", "folder", "folder.cu"),
         ("empty.cubin", b"", "empty"),
         ("text.txt", b"hello", "text"),
         ("cut.cubin", CLUSTERED.read_bytes()[:3000], "cut.cubin"),
