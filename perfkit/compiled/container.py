@@ -16,7 +16,7 @@ from perfkit.compiled import tools
 from perfkit.compiled.cubin import read_image
 from perfkit.compiled.files import shown
 from perfkit.compiled.names import told_apart
-from perfkit.compiled.reading import Reading
+from perfkit.compiled.reading import NoKernel, Reading
 from perfkit.errors import CubinError, InputError
 from perfkit.record import record
 
@@ -172,7 +172,7 @@ def _empty(name: str, images: int, ptx: list[str], notes: list[str]) -> InputErr
             "perfkit inspect FILE.ptx --gpu sm_90",
         )
     if images:
-        return InputError(f"its {images} images of device code hold no kernel", where=name)
+        return NoKernel(f"its device code holds no kernel ({images} images)", where=name)
     return InputError(
         "no device code: neither machine code nor PTX, perhaps code that is yet to be linked (LTO)",
         where=name,

@@ -1,4 +1,4 @@
-"""Kernels of any file that perfkit reads: a cubin by its content, a source by its name."""
+"""Kernels of any file or directory that perfkit reads: by its content, a source by its name."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from perfkit.compiled.binary import may_hold_code
 from perfkit.compiled.files import read_head, shown
-from perfkit.compiled.kinds import describe, is_cubin
+from perfkit.compiled.kinds import describe
 from perfkit.compiled.reading import Reading
 from perfkit.errors import InputError, UsageError
 
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
 
     from perfkit.arch.types import ComputeCapability
     from perfkit.compiled.compile_options import CompileOptions
+    from perfkit.compiled.reading import Progress
     from perfkit.kernel import KernelResources
 
 SOURCE_SUFFIXES: Final = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".h", ".hpp", ".inl"})
 _SHOWN_NAMES: Final = 20
+_ZIP: Final = b"PK\x03\x04"
 _BEFORE_JSON: Final = b"\xef\xbb\xbf \t\r\n"
 
 
@@ -37,16 +40,16 @@ def inspect(
     extra: Iterable[str] = (),
     kernel: str | None = None,
 ) -> tuple[KernelResources, ...]:
-    """Every kernel of a cubin, or of a source compiled for ``arch``, in file order.
+    """Every kernel of compiled code, or of a source compiled for ``arch``, in file order.
 
-    ``arch`` is ``9.0`` or ``sm_90a``; a cubin says its own. ``kernel`` is a regular expression,
-    looked for in the mangled and in the shown name. The rest is how to compile a source, see
-    ``CompileOptions``; a cubin ignores it.
+    ``arch`` is ``9.0`` or ``sm_90a``; compiled code says its own. ``kernel`` is a regular
+    expression, looked for in the mangled and in the shown name. The rest is how to compile a
+    source, see ``CompileOptions``; compiled code ignores it.
 
     Raises:
         InputError: unreadable, or of a kind that is not read.
         UsageError: a source without ``arch``, a bad option, or no kernel of that name.
-        Unavailable: compiling needs NVRTC and it is not here.
+        Unavailable: NVRTC is needed, or cuobjdump, and it is not here.
     """
     from perfkit.compiled.compile_options import CompileOptions
 
@@ -68,25 +71,30 @@ def read(
     arch: ComputeCapability | str | None = None,
     kernel: str | None = None,
     options: CompileOptions | None = None,
+    progress: Progress | None = None,
 ) -> Reading:
     """The same with notes on what could not be read; raises as ``inspect``."""
     pattern = None if kernel is None else _compiled_pattern(kernel)
-    reading = _read(path, read_head(path), arch, options)
+    if path.is_dir():
+        from perfkit.compiled.folder import read_folder
+
+        reading = read_folder(path, progress=progress)
+    elif (head := read_head(path)).startswith(_ZIP):
+        from perfkit.compiled.archive import read_zip
+
+        reading = read_zip(path, progress=progress)
+    else:
+        reading = _read(path, head, arch, options)
     return replace(reading, kernels=_chosen(reading.kernels, pattern))
 
 
 def _read(
     path: Path, head: bytes, arch: ComputeCapability | str | None, options: CompileOptions | None
 ) -> Reading:
-    if is_cubin(head):
-        from perfkit.compiled.cubin import read_cubin_file
-
-        return Reading(kernels=read_cubin_file(path))
-    if head.lstrip(_BEFORE_JSON).startswith(b"{"):
-        from perfkit.compiled.inspect_json import is_inspect_json, read_inspect_json
-
-        if is_inspect_json(head):
-            return Reading(kernels=read_inspect_json(path))
+    if may_hold_code(head):
+        return _machine_code(path, head)
+    if head.lstrip(_BEFORE_JSON).startswith(b"{") and (found := _json(path, head)) is not None:
+        return found
     if path.suffix.lower() not in SOURCE_SUFFIXES:
         raise _not_read(path, head)
     if arch is None:
@@ -100,13 +108,41 @@ def _read(
     return Reading(kernels=read_source(path, arch=arch, options=options or CompileOptions()))
 
 
+def _machine_code(path: Path, head: bytes) -> Reading:
+    from perfkit.compiled.binary import read_binary
+
+    found = read_binary(path, head)
+    if found is None:
+        raise InputError(
+            f"this is {describe(head)} without device code for NVIDIA GPUs", where=shown(path)
+        )
+    return found
+
+
+def _json(path: Path, head: bytes) -> Reading | None:
+    """What perfkit wrote itself, or a kernel's description in Triton's cache."""
+    from perfkit.compiled.inspect_json import is_inspect_json, read_inspect_json
+    from perfkit.compiled.triton_cache import Foreign, read_entry
+
+    if is_inspect_json(head):
+        return Reading(kernels=read_inspect_json(path))
+    entry = read_entry(path)
+    if isinstance(entry, Foreign):
+        raise InputError(
+            f"this describes a kernel of Triton for other devices ({entry.backend})",
+            where=shown(path),
+        )
+    return entry
+
+
 def _not_read(path: Path, head: bytes) -> InputError:
     what = describe(head)
-    hint = "perfkit reads cubins and CUDA sources (.cu)"
+    hint = (
+        "perfkit reads cubins, fatbins, objects, programs and libraries, wheels, caches of Triton "
+        "and CUDA sources (.cu)"
+    )
     if what == "CUDA source":
         hint += ": rename it to .cu"
-    elif what.startswith(("a fatbin", "a host ELF", "a static library", "a Windows")):
-        hint += ": cuobjdump -xelf all FILE takes the cubins out"
     elif what == "PTX text":
         hint += ": ptxas -arch=sm_90 FILE -o FILE.cubin makes one"
     return InputError(f"this is {what}, which is not read", where=shown(path), hint=hint)
