@@ -77,7 +77,9 @@ def document(found: Sequence[Estimate]) -> Document:
     """Tables: the answer, each limit, the cliffs, the cache split; notes say what is special."""
     kernel, gpu, capability = _IDENTITY
     who = _varying((kernel, gpu), found)
-    first = (*_varying((kernel,), found), gpu, capability, *_varying(_INPUTS, found))
+    # the label of a bare capability is its number
+    target = (gpu, capability) if any(e.target.gpu for e in found) else (gpu,)
+    first = (*_varying((kernel,), found), *target, *_varying(_INPUTS, found))
     return Document(
         tables=(
             _table(_heading(found), first, _ANSWER, found),

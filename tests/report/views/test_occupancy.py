@@ -116,6 +116,11 @@ def test_what_is_the_same_stands_in_the_heading_and_what_differs_in_columns():
     assert one.tables[1].columns[0].key == "limit_warps"
 
 
+def test_a_bare_capability_is_named_once():
+    keys = [column.key for column in occupancy.document(results.SAME[2:]).tables[0].columns]
+    assert keys[:2] == ["target", "blocks_per_sm"]
+
+
 def test_a_launch_that_is_impossible_says_why():
     result = occupancy.content(results.KERNELS)["results"][1]
     # 65 registers: 2,304 per warp, 32 warps
