@@ -67,3 +67,15 @@ def stream_of(prefix: bytes) -> Stream:
     words = prefix[: marker.start()] if marker else prefix
     stays = b" ".join(word for word in words.split() if not _CHANGES.fullmatch(word))
     return Stream(_LINE_NUMBER.sub(b"", stays).rstrip(b":-|"), marker is not None)
+
+
+def without_stamps(prefix: bytes) -> bytes:
+    """What is left of a clean line's beginning when times and numbers before it are gone.
+
+    >>> without_stamps(b"2024-03-05T10:11:00Z void f<1, 2>(int): ")
+    b'void f<1, 2>(int):'
+    """
+    words = prefix.split()
+    while words and _CHANGES.fullmatch(words[0]):
+        del words[0]
+    return b" ".join(words)

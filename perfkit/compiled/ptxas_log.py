@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from perfkit.compiled.log_joiner import Joiner, Placed
 from perfkit.compiled.log_records import resources, text
 from perfkit.compiled.log_streams import Entry, LogStream, Module
+from perfkit.compiled.troubles import Troubles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,18 +21,17 @@ if TYPE_CHECKING:
     from perfkit.kernel import KernelResources
 
 _MOST_STREAMS: Final = 64
-_MOST_TROUBLES: Final = 5
 
-_NOBODY: Final = "line {line}: registers of a kernel whose name the log does not tell"
-_NO_FUNCTION: Final = "line {line}: spills of a function that no kernel in the log calls"
-_NO_LINK: Final = "line {line}: the linker's numbers, of a kernel that cannot be told"
-_NO_ARCH: Final = "line {line}: {name} is without an architecture; name it with --gpu"
+_NOBODY: Final = "registers of a kernel that cannot be told: lines are missing before it"
+_NO_FUNCTION: Final = "spills of a function that cannot be told"
+_NO_LINK: Final = "the linker's numbers of a kernel that cannot be told"
 
 
 class LogReader:
     """Feed it the lines in order, then ask for the kernels."""
 
-    def __init__(self) -> None:
+    def __init__(self, troubles: Troubles | None = None) -> None:
+        self.troubles = troubles if troubles is not None else Troubles()
         self._joiner = Joiner()
         self._entries: list[Entry] = []
         self._streams: dict[bytes, LogStream] = {}
@@ -39,8 +39,6 @@ class LogReader:
         self._linking: dict[bytes, tuple[bytes, bytes | None, int] | None] = {}
         self._links: list[tuple[bytes, bytes | None, int, Used]] = []
         self._unbounded: set[bytes] = set()
-        self._troubles: list[tuple[str, int, str]] = []
-        self.trouble_count = 0
 
     @property
     def waiting(self) -> bool:
@@ -68,20 +66,10 @@ class LogReader:
         for entry in self._entries:
             name = text(entry.arch) if entry.arch else arch
             if name is None:
-                self._trouble(_NO_ARCH, entry.line, text(entry.name))
+                self.troubles.add_without_arch(entry.line, text(entry.name))
                 continue
             unbounded = entry.name in self._unbounded
             yield resources(entry, arch=name, origin=origin, unbounded=unbounded)
-
-    def troubles(self, *, origin: str) -> tuple[str, ...]:
-        """What the log says and could not be used, for people; the first few of it."""
-        found = [
-            f"{origin}: " + pattern.format(line=line, name=name)
-            for pattern, line, name in self._troubles
-        ]
-        if self.trouble_count > len(found):
-            found.append(f"{origin}: {self.trouble_count - len(found)} more lines of the kind")
-        return tuple(found)
 
     def _take(self, placed: Placed) -> None:
         sentence, line = placed.sentence, placed.line
@@ -95,13 +83,13 @@ class LogReader:
         elif used is not None and (used.stack is not None or placed.stream.key in self._linking):
             link = self._linking.pop(placed.stream.key, None)
             if link is None:
-                self._trouble(_NO_LINK, line)
+                self.troubles.add(line, _NO_LINK)
             else:
                 self._links.append((link[0], link[1] or used.arch, link[2], used))
         elif (stream := self._stream(placed)) is not None:
             self._pass_on(stream, placed)
         elif used is not None and placed.stream.marked:
-            self._trouble(_NOBODY, line)
+            self.troubles.add(line, _NOBODY)
 
     def _pass_on(self, stream: LogStream, placed: Placed) -> None:
         sentence, line = placed.sentence, placed.line
@@ -109,16 +97,15 @@ class LogReader:
         self._current = stream
         if sentence.used is not None:
             if not stream.used(sentence.used, line):
-                self._trouble(_NOBODY, line)
+                self.troubles.add(line, _NOBODY)
         elif sentence.kind == "entry":
             stream.entry(values[0] or b"", values[1], line)
         elif sentence.kind == "function":
-            name, cxx = values
-            stream.function((name or cxx or b"").strip(b"`*"), line)
+            stream.function((values[0] or values[1] or b"").strip(b"`*"), line)
         elif sentence.kind == "frame":
             stack, stores, loads = (int(value or 0) for value in values)
             if not stream.frame((stack, stores, loads), line):
-                self._trouble(_NO_FUNCTION, line)
+                self.troubles.add(line, _NO_FUNCTION)
         elif sentence.kind == "time":
             stream.time()
         elif sentence.kind == "module":
@@ -157,18 +144,13 @@ class LogReader:
             if len({entry.arch for entry in before}) > 1:
                 before = [e for e in before if e.used and e.used.registers == used.registers]
             if len({entry.arch for entry in before}) > 1:
-                self._trouble(_NO_LINK, line)
+                self.troubles.add(line, _NO_LINK)
             elif before and before[-1].refused is None:
                 before[-1].linked = (line, used)
             elif not before or arch is not None:
                 found = Entry(name, arch, line, Module())
                 found.linked = (line, used)
                 self._entries.append(found)
-
-    def _trouble(self, pattern: str, line: int, name: str = "") -> None:
-        self.trouble_count += 1
-        if len(self._troubles) < _MOST_TROUBLES:
-            self._troubles.append((pattern, line, name))
 
 
 def read_log(

@@ -1,0 +1,70 @@
+"""Kernels in the text that builds and tools print: compiler logs, resource reports, or both.
+
+What is in it decides, never the file's name: a CI log may hold both kinds anywhere between a
+million other lines.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from perfkit.compiled.names import told_apart
+from perfkit.compiled.ptxas_log import LogReader
+from perfkit.compiled.reading import NoKernel, Reading
+from perfkit.compiled.resource_usage import UsageReader
+from perfkit.compiled.text_lines import text_lines
+from perfkit.compiled.troubles import Troubles
+from perfkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: A line without any of these says nothing, unless it continues another one.
+_LOG: Final = re.compile(rb"ptxas|nvlink|stack frame|entry function|registers|info +:|Function p")
+_USAGE: Final = re.compile(rb"REG:|Function |arch = |code:")
+
+_LOOKED_FOR: Final = (
+    "no kernel in {count} lines of text: looked for what ptxas -v, nvlink -v and cuobjdump "
+    '--dump-resource-usage print ("Compiling entry function …", "Function properties for …", '
+    '"Function …: REG:…")'
+)
+_ARCH_HINT: Final = "name it, as with --gpu sm_90"
+_HINT: Final = "build with nvcc -Xptxas -v (or -res-usage) and keep what it writes to stderr"
+
+
+def read_text(head: bytes, stream: BinaryIO, *, origin: str, arch: str | None = None) -> Reading:
+    """Every kernel of a text, in the order of its lines: ``head`` and what follows in ``stream``.
+
+    Args:
+        head: the first bytes, already read.
+        stream: the rest; it is read once and not kept.
+        origin: the text's name, for people.
+        arch: of kernels for which the text names none, such as ``sm_89``.
+
+    Raises:
+        NoKernel: none is found; the message says what was looked for.
+        UsageError: kernels are found, none with an architecture, and ``arch`` is not given.
+        InputError: a broken gzip file.
+    """
+    return read_lines(text_lines(head, stream, origin=origin), origin=origin, arch=arch)
+
+
+def read_lines(lines: Iterable[bytes], *, origin: str, arch: str | None = None) -> Reading:
+    """The same of lines with their ends; raises as ``read_text``."""
+    troubles = Troubles()
+    log, usage = LogReader(troubles), UsageReader(troubles)
+    is_log, is_usage, number = _LOG.search, _USAGE.search, 0
+    for number, line in enumerate(lines, 1):
+        if is_log(line) or log.waiting:
+            log.feed(number, line)
+        if is_usage(line) or usage.waiting:
+            usage.feed(number, line)
+    kernels = [*log.kernels(origin=origin, arch=arch), *usage.kernels(origin=origin, arch=arch)]
+    if not kernels and (nameless := troubles.without_arch()) is not None:
+        raise UsageError(nameless, where=origin, hint=_ARCH_HINT)
+    notes = troubles.notes(origin)
+    if not kernels:
+        hint = "; ".join(notes) or _HINT
+        raise NoKernel(_LOOKED_FOR.format(count=number), where=origin, hint=hint)
+    return Reading(kernels=told_apart(kernels), notes=notes)
