@@ -236,9 +236,11 @@ def _changes(
 ) -> tuple[Change, ...]:
     changes = []
     for quantity in QUANTITIES:
-        before, after = (_known(kernel, quantity.name, threads, dynamic) for kernel in (old, new))
-        why = before.why_not if before.value is None else after.why_not
-        changes.append(Change(quantity=quantity, old=before.value, new=after.value, why_not=why))
+        sides = [_known(kernel, quantity.name, threads, dynamic) for kernel in (old, new)]
+        why_not = next((side.why_not for side in sides if side.value is None), None)
+        changes.append(
+            Change(quantity=quantity, old=sides[0].value, new=sides[1].value, why_not=why_not)
+        )
     return tuple(changes)
 
 

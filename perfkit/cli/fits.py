@@ -122,7 +122,8 @@ def _found(
         file = kernels.read(path, None)
         found = [fit for _, target in wanted for fit in _loaded(file, target, launch)]
     order = {name: place for place, name in enumerate(dict.fromkeys(fit.kernel for fit in found))}
-    return sorted(found, key=lambda fit: order[fit.kernel])
+    # what has no kernel to name comes last
+    return sorted(found, key=lambda fit: (fit.kernel is None, order[fit.kernel]))
 
 
 def _compiled(
@@ -202,6 +203,7 @@ def _typed(launch: LaunchOptions, capability: Capability, arch: str) -> Demand:
 
 def _of_kernel(launch: LaunchOptions, capability: Capability, kernel: KernelResources) -> Demand:
     """What was not typed comes from the kernel, or is not known, and says why."""
+    launch = _as_launched(launch, kernel)
     bounds = (launch.threads, kernel.required_block, kernel.max_threads)
     block_is_known = any(bound is not None for bound in bounds)
     regs_are_known = launch.regs is not None or kernel.registers_per_thread is not None
@@ -231,8 +233,28 @@ def _of_kernel(launch: LaunchOptions, capability: Capability, kernel: KernelReso
             options.volume(kernel.required_cluster) if kernel.required_cluster else None
         ),
         unknown=tuple(
-            f"{name.replace('_', ' ')}: {kernel.unknown.get(name, 'not in the file')}"
+            f"{_WORDS[name]}: {kernel.unknown.get(name, 'not in the file')}"
             for name, is_missing in missing.items()
             if is_missing
+        ),
+    )
+
+
+_WORDS: Final = {
+    "registers_per_thread": "registers are not known",
+    "static_shared_bytes": "static shared memory is not known",
+}
+
+
+def _as_launched(launch: LaunchOptions, kernel: KernelResources) -> LaunchOptions:
+    """The launch that the file itself describes, where nothing else was typed."""
+    no_shared = launch.smem is None and launch.smem_dynamic is None
+    return replace(
+        launch,
+        threads=launch.threads or (str(kernel.threads) if kernel.threads else None),
+        smem_dynamic=(
+            str(kernel.dynamic_shared_bytes)
+            if no_shared and kernel.dynamic_shared_bytes is not None
+            else launch.smem_dynamic
         ),
     )

@@ -178,10 +178,10 @@ def test_each_change_takes_its_obstacle_away_and_no_smaller_one_does(name):
     random = np.random.default_rng([1, *capability.compute_capability])
     seen = set()
     for threads, regs, dynamic, cluster in zip(
-        random.integers(1, 1300, 120).tolist(),
-        random.integers(0, 300, 120).tolist(),
-        random.integers(0, 300_000, 120).tolist(),
-        random.choice([1, 2, 16, 20], 120).tolist(),
+        random.integers(1, 1300, 80).tolist(),
+        random.integers(0, 300, 80).tolist(),
+        random.integers(0, 300_000, 80).tolist(),
+        random.choice([1, 2, 16, 20], 80).tolist(),
         strict=True,
     ):
         asked = demand(threads=threads, regs=regs, dynamic=dynamic, cluster=cluster)

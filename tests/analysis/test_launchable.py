@@ -15,7 +15,7 @@ from perfkit.models.occupancy import occupancy
 
 CAPABILITIES = catalog.all_capabilities()
 EACH = pytest.mark.parametrize("capability", CAPABILITIES, ids=lambda c: c.compute_capability.sm)
-ROWS = 500
+ROWS = 300
 
 
 def configurations(capability):

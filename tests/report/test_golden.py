@@ -7,8 +7,18 @@ import json as stdlib_json
 import pytest
 
 from perfkit.report import csv, json, markdown, terminal, text
-from perfkit.report.views import arch, carveout, doctor, gpu, inspect, occupancy, sweep
-from tests.report import results
+from perfkit.report.views import (
+    arch,
+    carveout,
+    diff,
+    doctor,
+    fits,
+    gpu,
+    inspect,
+    occupancy,
+    sweep,
+)
+from tests.report import builds, results
 from tests.report.schemas import undescribed, validate
 
 #: file name -> (JSON topic, document, content)
@@ -38,6 +48,8 @@ VIEWS = {
         lambda: inspect.document([results.AXPY, results.STRANGE]),
         lambda: inspect.content([results.AXPY, results.STRANGE]),
     ),
+    "fits": ("fits", lambda: fits.document(builds.FITS), lambda: fits.content(builds.FITS)),
+    "diff": ("diff", lambda: diff.document(builds.DIFF), lambda: diff.content(builds.DIFF)),
     "arch-list": (
         "arch-list",
         lambda: arch.listing([results.HOPPER, results.DEDICATED]),

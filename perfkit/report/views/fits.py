@@ -43,19 +43,19 @@ _CHANGES: Final = {
     "no_cluster": "launch without clusters",
     "smaller_cluster": "clusters of at most {value} blocks",
     "cluster_of": "clusters of {value} blocks",
-    "opt_in_shared": "after opting in to {value:,} B of dynamic shared memory",
-    "opt_in_cluster": "after opting in to clusters that are not portable",
+    "opt_in_shared": "{value:,} B of dynamic shared memory",
+    "opt_in_cluster": "clusters of {value}",
 }
 
 _BY_SHARED: Final = (
-    "opting in to more than 48 KiB of shared memory: "
+    "opting in to more shared memory than every block gets: "
     "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)"
 )
 #: kind of a change -> the note on how it is done, or what is left out
 _NOTES: Final = {
     "opt_in_shared": _BY_SHARED,
     "dynamic_shared": _BY_SHARED,
-    "opt_in_cluster": "opting in to clusters of more than 8 blocks: "
+    "opt_in_cluster": "opting in to clusters that are not portable: "
     "cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)",
     "compile_for": "PTX is not looked at: where a file has it, the driver compiles it for GPUs "
     "that run none of the machine code",
@@ -86,18 +86,34 @@ def change_text(change: Change, needed: int | None = None) -> str:
 
 
 def _why(fit: Fit) -> str | None:
-    texts = [obstacle_text(fit, obstacle) for obstacle in fit.obstacles]
-    texts += fit.unknown or [change_text(condition) for condition in fit.conditions]
+    texts = (*(obstacle_text(fit, obstacle) for obstacle in fit.obstacles), *fit.unknown)
     return "; ".join(texts) or None
+
+
+def _opt_in(fit: Fit) -> str | None:
+    return ", ".join(change_text(condition) for condition in fit.conditions) or None
 
 
 def _remedy(fit: Fit) -> str | None:
     """Every obstacle has to go, and for each there may be a choice."""
-    choices = (
-        " or ".join(change_text(change, obstacle.needed) for change in obstacle.changes)
-        for obstacle in fit.obstacles
-    )
-    return "; and ".join(choice for choice in choices if choice) or None
+    return "; and ".join(filter(None, map(_choice, fit.obstacles))) or None
+
+
+def _choice(obstacle: Obstacle) -> str:
+    return " or ".join(change_text(change, obstacle.needed) for change in obstacle.changes)
+
+
+def _refusals(found: Sequence[Fit]) -> Table:
+    """One row per obstacle, or per thing that is not known."""
+    rows = []
+    for fit in found:
+        reasons = list(fit.unknown)
+        for obstacle in fit.obstacles:
+            choice = _choice(obstacle)
+            reasons.append(obstacle_text(fit, obstacle) + (f"; to fit: {choice}" if choice else ""))
+        rows += [(fit.kernel, fit.target.label, reason) for reason in reasons]
+    columns = (_KERNEL[0], _TARGET[0][0], Column("why", "why not"))
+    return Table(columns=columns, rows=tuple(rows)).without_empty_columns()
 
 
 _VERDICTS: Final = {True: "yes", False: "no", None: "unknown"}
@@ -132,8 +148,9 @@ _RESIDENT: Final[tuple[Field, ...]] = (
     ),
     (Column("occupancy", "occupancy", "ratio"), lambda f: f.occupancy and f.occupancy.ratio),
 )
+_CONDITION: Final[Field] = (Column("opt_in", "after opting in to"), _opt_in)
 _WORDS: Final[tuple[Field, ...]] = (
-    (Column("why", "why not, or when"), _why),
+    (Column("why", "why not"), _why),
     (Column("remedy", "what would make it fit"), _remedy),
 )
 _SHOWN: Final[Field] = (Column("launches", "launches"), lambda f: _VERDICTS[f.launches])
@@ -141,16 +158,20 @@ _RAW: Final[tuple[Field, ...]] = (
     (Column("launches", "launches", "yes"), lambda f: f.launches),
     (Column("reasons", "reasons", "names"), lambda f: tuple(o.reason.value for o in f.obstacles)),
 )
+_FLAT: Final = (_KERNEL, *_TARGET, *_DEMAND, *_RAW, *_RESIDENT, _CONDITION, *_WORDS)
 
 
 def document(found: Sequence[Fit]) -> Document:
-    """One table; the notes say how changes are made."""
-    shown = (_KERNEL, *_TARGET, *_varying(found), _SHOWN, *_RESIDENT, *_WORDS)
+    """The verdicts, then why not; the notes say how changes are made."""
+    verdicts = (_KERNEL, *_TARGET, *_varying(found), _SHOWN, *_RESIDENT, _CONDITION)
     return Document(
-        tables=(_table(shown, found).without_empty_columns(),),
+        tables=(
+            _table(verdicts, found).without_empty_columns(),
+            _refusals(found),
+        ),
         notes=tuple(_notes(found)),
         summary=_count(found),
-        flat=_table((_KERNEL, *_TARGET, *_DEMAND, *_RAW, *_RESIDENT, *_WORDS), found),
+        flat=_table(_FLAT, found),
     )
 
 
@@ -165,7 +186,7 @@ def _notes(found: Sequence[Fit]) -> list[str]:
     changes = [c for fit in found for obstacle in fit.obstacles for c in obstacle.changes]
     changes += [condition for fit in found for condition in fit.conditions]
     notes = [_NOTES[change.kind] for change in changes if change.kind in _NOTES]
-    if any(f.demand and f.demand.threads is None and not f.obstacles for f in found):
+    if any(f.demand and f.demand.threads is None and f.launches is None for f in found):
         notes.append(_BLOCK_SIZE)
     return list(dict.fromkeys(notes))
 

@@ -1,0 +1,292 @@
+"""Two builds: who is compared with whom, and what counts as worse."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from perfkit.analysis.diff import OCCUPANCY, QUANTITIES, diff, match, occupancy
+from perfkit.compiled.cubin import read_cubin_file
+from perfkit.errors import InvalidLaunch, UsageError
+from perfkit.kernel import KernelResources
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "cubin"
+
+
+def kernel(name, **given):
+    known = {
+        "demangled": name,
+        "arch": "sm_80",
+        "registers_per_thread": 32,
+        "static_shared_bytes": 0,
+        "stack_bytes": 0,
+        "spill_store_bytes": 0,
+        "spill_load_bytes": 0,
+        "local_bytes": 0,
+        "constant_bytes": 360,
+        "parameter_bytes": 8,
+        "barriers": 0,
+        "max_threads": 256,
+        "min_blocks": None,
+        "required_block": None,
+        "required_cluster": None,
+        "origin": "test",
+    }
+    return KernelResources(name=name, **(known | given))
+
+
+def one(old=None, new=None, **options):
+    """The pair of one kernel with these numbers before and now."""
+    found = diff([kernel("k", **(old or {}))], [kernel("k", **(new or {}))], **options)
+    assert (found.new, found.vanished) == ((), ())
+    return found.pairs[0]
+
+
+def verdicts(pair):
+    return {
+        change.quantity.name: change.verdict
+        for change in pair.changes
+        if change.verdict not in {"same", "unknown"}
+    }
+
+
+# --- who is who -----------------------------------------------------------------------------------
+
+
+def matched(old, new):
+    pairs, vanished, added = match(old, new)
+    assert len(old) == len(pairs) + len(vanished)
+    assert len(new) == len(pairs) + len(added)
+    label = lambda k: f"{k.demangled}@{k.arch}#{k.registers_per_thread}"  # noqa: E731
+    return (
+        [(label(a), label(b)) for a, b in pairs],
+        [label(k) for k in vanished],
+        [label(k) for k in added],
+    )
+
+
+def test_by_name_and_architecture():
+    old = [kernel("a"), kernel("b"), kernel("b", arch="sm_90")]
+    new = [kernel("b", arch="sm_90"), kernel("a"), kernel("a", arch="sm_90a")]
+    pairs, vanished, added = matched(old, new)
+    assert sorted(pairs) == [("a@sm_80#32",) * 2, ("b@sm_90#32",) * 2]
+    assert (vanished, added) == (["b@sm_80#32"], ["a@sm_90a#32"])
+
+
+def test_several_of_one_name_are_paired_in_order_and_none_is_dropped():
+    old = [kernel("k", registers_per_thread=regs) for regs in (255, 128, 64)]
+    new = [kernel("k", registers_per_thread=regs) for regs in (250, 120)]
+    pairs, vanished, added = matched(old, new)
+    assert pairs == [("k@sm_80#255", "k@sm_80#250"), ("k@sm_80#128", "k@sm_80#120")]
+    assert (vanished, added) == (["k@sm_80#64"], [])
+
+
+def named(symbol, shown):
+    return replace(kernel(symbol), demangled=shown)
+
+
+def test_a_symbol_counts_more_than_how_it_is_shown():
+    """With an overload in the file both are shown with their parameters."""
+    old = [named("_Z1fi", "f")]
+    new = [named("_Z1ff", "f(float)"), named("_Z1fi", "f(int)")]
+    pairs, _, added = matched(old, new)
+    assert pairs == [("f@sm_80#32", "f(int)@sm_80#32")]
+    assert added == ["f(float)@sm_80#32"]
+
+
+def test_another_parameter_is_still_the_same_kernel_template_arguments_are_not():
+    old = [named("_Z4axpyIfLi256EEviPf", "axpy<float, 256>")]
+    new = [
+        named("_Z4axpyIdLi256EEviPd", "axpy<double, 256>"),
+        named("_Z4axpyIfLi256EEviPff", "axpy<float, 256>"),
+    ]
+    pairs, _, added = matched(old, new)
+    assert pairs == [("axpy<float, 256>@sm_80#32",) * 2]
+    assert added == ["axpy<double, 256>@sm_80#32"]
+
+
+def test_a_log_with_plain_names_and_a_cubin_with_symbols():
+    old = [named("axpy<float, (int)4>(int, float*)", "axpy<float, (int)4>(int, float*)")]
+    new = [
+        named("axpy<float, (int)4>(int, float*, bool)", "axpy<float, (int)4>(int, float*, bool)")
+    ]
+    assert len(matched(old, new)[0]) == 1
+    cubin = [named("_Z6reducePKfPf", "reduce")]
+    log = [named("reduce(float const*, float*)", "reduce(float const*, float*)")]
+    assert len(matched(cubin, log)[0]) == 1
+
+
+def test_the_hash_of_an_anonymous_namespace_changes_with_the_file():
+    old = read_cubin_file(DATA / "j07.sm_80.cubin")
+    new = [replace(k, name=k.name.replace("63925627", "0badcafe")) for k in old]
+    assert [k.name for k in new] != [k.name for k in old]
+    pairs, vanished, added = match(old, new)
+    assert [(a.demangled, b.demangled) for a, b in pairs].count(
+        ("(anonymous namespace)::anon_k",) * 2
+    ) == 1
+    assert (len(pairs), vanished, added) == (3, (), ())
+
+
+def test_nothing_in_common_is_an_error():
+    with pytest.raises(UsageError, match=r"no kernel in common: a \(sm_80\) before, b \(sm_80\)"):
+        diff([kernel("a")], [kernel("b")])
+    with pytest.raises(UsageError, match=r"k \(sm_80\) before, k \(sm_86\) now"):
+        diff([kernel("k")], [kernel("k", arch="sm_86")])
+    with pytest.raises(UsageError, match="1 more"):
+        diff([kernel(name) for name in "abcd"], [kernel("k")])
+    with pytest.raises(UsageError, match="no kernel in common"):
+        diff([], [])
+
+
+def test_nothing_known_is_an_error():
+    names = (
+        "registers_per_thread", "static_shared_bytes", "stack_bytes", "spill_store_bytes",
+        "spill_load_bytes", "constant_bytes", "barriers", "max_threads",
+    )  # fmt: skip
+    nothing = dict.fromkeys(names)
+    with pytest.raises(UsageError, match="no quantity that both"):
+        one(nothing, {})
+
+
+# --- what is worse --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("spill_store_bytes", "worse"),
+        ("spill_load_bytes", "worse"),
+        ("static_shared_bytes", "worse"),
+        ("stack_bytes", "worse"),
+        ("barriers", "worse"),
+        ("constant_bytes", "changed"),
+    ],
+)
+def test_more_and_less(name, more):
+    less = {"worse": "better"}.get(more, more)
+    few, many = {name: 8}, {name: 16}
+    for old, new, expected in ((few, many, more), (many, few, less), (few, few, "unchanged")):
+        pair = one(old, new)
+        assert pair.status == expected
+        assert verdicts(pair) == ({} if expected == "unchanged" else {name: expected})
+
+
+def test_callees_spill_too():
+    pair = one({"callee_spill_store_bytes": 0}, {"callee_spill_store_bytes": 4612})
+    assert pair.status == "worse"
+
+
+def test_registers_within_one_step_are_worse_without_occupancy_being_so():
+    """33 to 40 registers are one allocation: 1,280 a warp."""
+    assert verdicts(one({"registers_per_thread": 33}, {"registers_per_thread": 40})) == {
+        "registers_per_thread": "worse"
+    }
+    assert verdicts(one({"registers_per_thread": 40}, {"registers_per_thread": 41})) == {
+        "registers_per_thread": "worse",
+        OCCUPANCY: "worse",
+    }
+
+
+def test_better_in_one_and_worse_in_another_is_mixed():
+    """j03 on 8.6 with 256 threads: 122 registers and no spills, 80 and 344 bytes of them."""
+    pair = one(
+        {"registers_per_thread": 122, "arch": "sm_86"},
+        {"registers_per_thread": 80, "spill_store_bytes": 344, "arch": "sm_86"},
+    )
+    assert pair.status == "mixed"
+    occupancies = [(c.old, c.new) for c in pair.changes if c.quantity.name == OCCUPANCY]
+    assert occupancies == [(16 / 48, 24 / 48)]
+
+
+def test_unknown_is_never_a_change_of_zero():
+    for old, new in (({"stack_bytes": None}, {}), ({}, {"stack_bytes": None})):
+        pair = one(old, new)
+        assert pair.status == "not_comparable"
+        assert verdicts(pair) == {"stack_bytes": "not_comparable"}
+        assert all(change.growth == 0 for change in pair.changes)
+    both = one({"stack_bytes": None}, {"stack_bytes": None})
+    assert both.status == "unchanged"
+    # worse in what can be compared is worse
+    pair = one({"stack_bytes": None}, {"registers_per_thread": 33})
+    assert pair.status == "worse"
+
+
+def test_reasons_come_from_the_side_that_does_not_know():
+    pair = one({}, {"stack_bytes": None, "unknown": {"stack_bytes": "recursion"}})
+    (change,) = [c for c in pair.changes if c.quantity.name == "stack_bytes"]
+    assert change.why_not == "recursion"
+
+
+# --- occupancy ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "ratio"),
+    [
+        ({}, {}, 1.0),  # 256 threads, 32 registers on 8.0
+        ({"registers_per_thread": 64}, {}, 0.5),
+        ({"registers_per_thread": 64}, {"threads": 1024}, 0),  # above the bound of 256
+        ({"registers_per_thread": 64, "max_threads": None}, {"threads": 1024}, 0.5),
+        ({"max_threads": 96}, {}, 63 / 64),  # 21 blocks of 3 warps
+        ({"required_block": (32, 3, 1)}, {}, 63 / 64),
+        ({"threads": 96}, {}, 63 / 64),  # how the file says it is launched
+        # 80 KiB and a reserved one: two blocks of 8 warps in 164 KiB
+        ({"static_shared_bytes": 80 * 1024}, {}, 0.25),
+        ({"static_shared_bytes": 1024}, {"dynamic_bytes": 79 * 1024}, 0.25),
+        ({"dynamic_shared_bytes": 80 * 1024}, {}, 0.25),
+        ({"dynamic_shared_bytes": 80 * 1024}, {"dynamic_bytes": 0}, 1.0),
+        ({"dynamic_shared_bytes": 200 * 1024}, {}, 0),  # does not launch
+    ],
+)
+def test_occupancy_is_that_of_the_launch(given, options, ratio):
+    assert occupancy(kernel("k", **given), **options).value == ratio
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"max_threads": None}, "no launch bounds"),
+        ({"registers_per_thread": None, "unknown": {"registers_per_thread": "PTX"}}, "PTX"),
+        ({"static_shared_bytes": None}, "not in the file"),
+        ({"arch": "sm_30"}, "unknown compute capability"),
+        ({"arch": "?"}, "unknown compute capability"),
+    ],
+)
+def test_occupancy_that_cannot_be_told(given, why):
+    found = occupancy(kernel("k", **given))
+    assert found.value is None
+    assert why in found.why_not
+
+
+def test_more_threads_than_any_block():
+    with pytest.raises(InvalidLaunch, match="1025"):
+        one(threads=1025)
+
+
+# --- order ----------------------------------------------------------------------------------------
+
+
+def test_worst_first_whatever_the_order_of_the_files():
+    old = [kernel(name) for name in "abcdefg"]
+    new = [
+        kernel("a", registers_per_thread=24),  # better
+        kernel("b"),
+        kernel("c", stack_bytes=8),
+        kernel("d", registers_per_thread=64),  # half the occupancy
+        kernel("e", spill_store_bytes=4),
+        kernel("f", spill_store_bytes=400, registers_per_thread=30),  # mixed
+        kernel("g", barriers=None),
+    ]
+    for seed in range(5):
+        shuffled = random.Random(seed).sample(old, len(old)), random.Random(seed + 9).sample(new, 7)
+        found = diff(*shuffled)
+        assert [pair.new.name for pair in found.pairs] == ["d", "e", "c", "f", "g", "a", "b"]
+
+
+def test_every_compared_quantity_is_a_field_or_derived():
+    derived = {"occupancy", "block_threads"}
+    fields = set(KernelResources.__dataclass_fields__)
+    assert {quantity.name for quantity in QUANTITIES} <= fields | derived
