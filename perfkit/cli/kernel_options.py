@@ -113,9 +113,9 @@ class KernelOptions:
 
 def is_source(path: Path) -> bool:
     """Whether the file has to be compiled before it can be read."""
-    from perfkit.compiled.inspect import SOURCE_SUFFIXES
+    from perfkit.compiled import inspect
 
-    return path.suffix.lower() in SOURCE_SUFFIXES
+    return inspect.is_source(path)
 
 
 def check_runs_on(kernel: KernelResources, capability: ComputeCapability) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from perfkit.compiled.kinds import HEAD_BYTES
 from perfkit.errors import InputError
@@ -11,6 +11,9 @@ from perfkit.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+_MAX_TEXT: Final = 64 * 2**20
+_BOM: Final = b"\xef\xbb\xbf"
 
 
 def shown(path: Path) -> str:
@@ -38,3 +41,23 @@ def read_head(path: Path) -> bytes:
     """
     with reading(path), path.open("rb") as file:
         return file.read(HEAD_BYTES)
+
+
+def read_text(path: Path, what: str) -> bytes:
+    """A text that a compiler is to get, in UTF-8 and without a byte order mark.
+
+    Raises:
+        InputError: unreadable, too large for ``what``, or not text.
+    """
+    with reading(path), path.open("rb") as file:
+        text = file.read(_MAX_TEXT + 1)
+    text = text.rstrip(b"\0")  # a C string written whole
+    if len(text) > _MAX_TEXT:
+        raise InputError(f"larger than {_MAX_TEXT >> 20} MiB: not {what}", where=shown(path))
+    if (at := text.find(b"\0")) >= 0:
+        raise InputError(
+            "not text in UTF-8: it holds a zero byte",
+            where=f"{shown(path)}@{at:#x}",
+            hint="a UTF-16 file has to be saved as UTF-8",
+        )
+    return text.removeprefix(_BOM)

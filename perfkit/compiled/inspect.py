@@ -95,6 +95,11 @@ def _read(
         return _machine_code(path, head)
     if head.lstrip(_BEFORE_JSON).startswith(b"{") and (found := _json(path, head)) is not None:
         return found
+    if _is_ptx(path, head):
+        from perfkit.compiled.ptx_file import read_ptx
+
+        most = options.max_registers if options is not None else None
+        return Reading(kernels=read_ptx(path, arch=arch, max_registers=most))
     if path.suffix.lower() not in SOURCE_SUFFIXES:
         raise _not_read(path, head)
     if arch is None:
@@ -106,6 +111,21 @@ def _read(
     from perfkit.compiled.source import read_source
 
     return Reading(kernels=read_source(path, arch=arch, options=options or CompileOptions()))
+
+
+def _is_ptx(path: Path, head: bytes) -> bool:
+    suffix = path.suffix.lower()
+    return suffix == ".ptx" or (suffix not in SOURCE_SUFFIXES and describe(head) == "PTX text")
+
+
+def is_source(path: Path) -> bool:
+    """Whether the file has to be compiled for some GPU before it can be read."""
+    if path.suffix.lower() in SOURCE_SUFFIXES:
+        return True
+    try:
+        return _is_ptx(path, read_head(path))
+    except InputError:  # said by whoever reads it
+        return False
 
 
 def _machine_code(path: Path, head: bytes) -> Reading:
@@ -138,13 +158,11 @@ def _json(path: Path, head: bytes) -> Reading | None:
 def _not_read(path: Path, head: bytes) -> InputError:
     what = describe(head)
     hint = (
-        "perfkit reads cubins, fatbins, objects, programs and libraries, wheels, caches of Triton "
-        "and CUDA sources (.cu)"
+        "perfkit reads cubins, fatbins, objects, programs and libraries, wheels, caches of Triton, "
+        "PTX and CUDA sources (.cu)"
     )
     if what == "CUDA source":
         hint += ": rename it to .cu"
-    elif what == "PTX text":
-        hint += ": ptxas -arch=sm_90 FILE -o FILE.cubin makes one"
     return InputError(f"this is {what}, which is not read", where=shown(path), hint=hint)
 
 

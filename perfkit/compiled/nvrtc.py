@@ -16,17 +16,14 @@ from perfkit.access import EXTRAS, header_directories, nvrtc_targets, require_nv
 from perfkit.compiled import cache
 from perfkit.compiled.cache import CompiledSource
 from perfkit.compiled.compile_options import CompileOptions, target_name
-from perfkit.compiled.files import reading, shown
+from perfkit.compiled.files import read_text, shown
 from perfkit.compiled.includes import user_files
 from perfkit.compiled.ptx import compiler_version, entries
-from perfkit.errors import CompileError, InputError, Unavailable, UsageError
+from perfkit.errors import CompileError, Unavailable, UsageError
 
 if TYPE_CHECKING:
     from perfkit.arch.types import ComputeCapability
     from perfkit.errors import PerfkitError
-
-_MAX_SOURCE: Final = 64 * 2**20
-_BOM: Final = b"\xef\xbb\xbf"
 
 #: Wheels with the compiler and its headers, for CUDA 12 and 13: their versions decide the result.
 _COMPILER_WHEELS: Final = ("nvidia-cuda-nvrtc-cu12", "nvidia-cuda-nvrtc")
@@ -65,7 +62,7 @@ def compile_source(
         Unavailable: there is no compiler here, or it does not know the target.
     """
     options, target, path = options or CompileOptions(), target_name(arch), Path(path)
-    source = _read(path)
+    source = read_text(path, "a CUDA source")
     key = _key(path, source, target, options)
     if key is not None and (found := cache.load(key)) is not None:
         return found
@@ -74,22 +71,6 @@ def compile_source(
     if key is not None and key == _key(path, source, target, options):
         cache.store(key, compiled)
     return compiled
-
-
-def _read(path: Path) -> bytes:
-    with reading(path), path.open("rb") as file:
-        source = file.read(_MAX_SOURCE + 1)
-    if len(source) > _MAX_SOURCE:
-        raise InputError(
-            f"larger than {_MAX_SOURCE >> 20} MiB: not a CUDA source", where=shown(path)
-        )
-    if (at := source.find(b"\0")) >= 0:
-        raise InputError(
-            "not text in UTF-8: it holds a zero byte",
-            where=f"{shown(path)}@{at:#x}",
-            hint="a UTF-16 file has to be saved as UTF-8",
-        )
-    return source.removeprefix(_BOM)
 
 
 def _key(path: Path, source: bytes, target: str, options: CompileOptions) -> str | None:

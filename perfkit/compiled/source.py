@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from perfkit.arch.types import ComputeCapability
+    from perfkit.compiled.cache import CompiledSource
     from perfkit.compiled.compile_options import CompileOptions
     from perfkit.kernel import KernelResources
 
@@ -44,6 +45,15 @@ def read_source(
     compiled = compile_source(path, arch=arch, options=options)
     if not compiled.entries:
         raise InputError("the source has no kernel", where=shown(path), hint=_NO_KERNEL_HINT)
+    return kernels_of(compiled, path)
+
+
+def kernels_of(compiled: CompiledSource, path: Path) -> tuple[KernelResources, ...]:
+    """Every kernel of what ``path`` was compiled to, in the order of its entries.
+
+    Raises:
+        CubinError: an entry is not in the cubin.
+    """
     kernels = {
         kernel.name: kernel
         for kernel in read_cubin(compiled.cubin, origin=f"{shown(path)}, {compiled.compiler}")

@@ -54,7 +54,6 @@ def test_a_source_needs_an_architecture():
 @pytest.mark.parametrize(
     ("name", "content", "message", "hint"),
     [
-        ("k.ptx", b".version 8.8\n.target sm_90\n", "PTX text", "ptxas"),
         ("k.log", b"ptxas info    : 0 bytes gmem\n", "a ptxas -v log", "cubins"),
         ("k.txt", b"__global__ void k() {}", "CUDA source", "rename it to .cu"),
         ("k.bin", b"", "an empty file", "cubins"),

@@ -1,0 +1,147 @@
+"""PTX text compiled for one target by ``ptxas``, or found in the cache.
+
+``ptxas`` rather than ``nvJitLink`` or the driver: the wheel that CUDA sources need for a header has
+it already, its log has the spills, and broken PTX that crashes it does so in a process of its own.
+What compiles for what: PTX ISA, ``.target``. PTX for a plain target does for any later one, for an
+``a`` target for that very one, for an ``f`` target for later ones of its family.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from perfkit.arch.types import ComputeCapability
+from perfkit.compiled import cache, tools
+from perfkit.compiled.cache import CompiledSource
+from perfkit.compiled.compile_options import target_name
+from perfkit.compiled.files import read_text, shown
+from perfkit.compiled.ptx import entries
+from perfkit.compiled.source import kernels_of
+from perfkit.errors import CompileError, InputError, Unavailable, UsageError
+
+if TYPE_CHECKING:
+    from perfkit.compiled.tools import Finished
+    from perfkit.kernel import KernelResources
+
+_TARGET: Final = re.compile(r"^\s*\.target\s+(sm_\d+[af]?)\b", re.MULTILINE)
+_VERSION: Final = re.compile(r"^\s*\.version\s+(\d+\.\d+)", re.MULTILINE)
+_TOOL_VERSION: Final = re.compile(r"\bV(\d+\.\d+\.\d+)")
+
+#: what ptxas says when it is too old, or the target is too old for it
+_TOO_OLD: Final = re.compile(r"Unsupported \.version|is not defined for option 'gpu-name'")
+_UNLINKED: Final = "Unresolved extern"
+
+
+def read_ptx(
+    path: Path, *, arch: ComputeCapability | str | None, max_registers: int | None = None
+) -> tuple[KernelResources, ...]:
+    """Every kernel of a PTX file, compiled for ``arch``, in the order of the text.
+
+    Raises:
+        InputError: unreadable, not PTX, or without a kernel.
+        UsageError: no ``arch`` given.
+        CompileError: ``arch`` does not take this PTX, or ptxas refuses it.
+        Unavailable: there is no ptxas here, or it is too old.
+    """
+    data = read_text(path, "PTX")
+    text = data.decode("utf-8", "replace")
+    match = _TARGET.search(text)
+    if match is None:
+        raise InputError("no .target: not whole PTX", where=shown(path))
+    if arch is None:
+        raise UsageError(
+            f"{shown(path)} is PTX for {match[1]}: it has to be compiled for some GPU",
+            hint=f"name the architecture, such as --gpu {match[1]}",
+        )
+    found = entries(text)
+    if not found:
+        raise InputError(
+            "the PTX has no kernel", where=shown(path), hint="a kernel is an .entry with a body"
+        )
+    target = _target(target_name(arch), match[1], path)
+    return kernels_of(_compiled(path, data, target, max_registers, found), path)
+
+
+def _compiled(
+    path: Path,
+    data: bytes,
+    target: str,
+    max_registers: int | None,
+    found: tuple[tuple[str, int | None], ...],
+) -> CompiledSource:
+    tool = tools.find(tools.PTXAS)
+    status = tool.stat()
+    parts = ("ptx", str(tool), str(status.st_size), str(status.st_mtime_ns), target)
+    key = cache.key_of(*(part.encode() for part in parts), b"%r" % max_registers, data)
+    if (known := cache.load(key)) is not None:
+        return known
+    cubin, log = _compile(tool, data, target, max_registers, path)
+    version = _TOOL_VERSION.search(tools.run([tool, "--version"], folder=tool.parent).stdout)
+    compiled = CompiledSource(
+        cubin=cubin,
+        log=log,
+        compiler=f"ptxas {version[1]}" if version else "ptxas",
+        target=target,
+        entries=found,
+    )
+    cache.store(key, compiled)
+    return compiled
+
+
+def _target(wanted: str, written: str, path: Path) -> str:
+    """What to compile for: features of one chip or family that the PTX uses must be asked for.
+
+    Raises:
+        CompileError: PTX for ``written`` does not compile for ``wanted``.
+    """
+    asked, needed = ComputeCapability.parse(wanted), ComputeCapability.parse(written)
+    suffix = written[-1]
+    fits = {
+        "a": asked == needed,
+        "f": asked.major == needed.major and asked >= needed,
+    }.get(suffix, asked >= needed)
+    if not fits:
+        span = {"a": "only", "f": "and later ones of its family"}.get(suffix, "and later")
+        raise CompileError(
+            f"does not compile for {wanted}",
+            log=f"error: the .target of the PTX is {written}: it is for {needed} {span}",
+            where=shown(path),
+        )
+    if suffix in {"a", "f"} and wanted == asked.sm:
+        return wanted + suffix
+    return wanted
+
+
+def _compile(
+    tool: Path, data: bytes, target: str, max_registers: int | None, path: Path
+) -> tuple[bytes, str]:
+    """Cubin and log."""
+    with tempfile.TemporaryDirectory(prefix="perfkit-", ignore_cleanup_errors=True) as place:
+        folder = Path(place)
+        (folder / "input.ptx").write_bytes(data)
+        command: list[str | Path] = [tool, "-v", f"-arch={target}", "input.ptx"]
+        command += ["-o", "output.cubin"]
+        if max_registers is not None:
+            command.append(f"--maxrregcount={max_registers}")
+        done = tools.run(command, folder=folder)
+        if done.code and _UNLINKED in done.stderr:  # calls functions of other files
+            done = tools.run([*command, "--compile-only"], folder=folder)
+        if done.code != 0 or not (folder / "output.cubin").is_file():
+            raise _refusal(done, target, path)
+        return (folder / "output.cubin").read_bytes(), done.stdout + done.stderr
+
+
+def _refusal(done: Finished, target: str, path: Path) -> CompileError | Unavailable:
+    log = done.stderr.replace("input.ptx", shown(path))
+    if _TOO_OLD.search(log):
+        why = tools.reason(done, "ptxas")
+        return Unavailable(
+            f"{shown(path)} does not compile for {target} with this ptxas: {why}",
+            hint=tools.PTXAS.hint,
+        )
+    if done.code is None or done.code < 0:
+        log = tools.reason(done, "ptxas")
+    return CompileError(f"does not compile for {target}", log=log, where=shown(path))
