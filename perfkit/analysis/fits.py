@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from perfkit.analysis.obstacles import Change, Demand, Obstacle, Reason, obstacles, static_shared
 from perfkit.analysis.steps import Launch
@@ -98,8 +99,13 @@ def _open(capability: Capability, demand: Demand) -> Iterator[str]:
 def _largest_block(capability: Capability, demand: Demand) -> int:
     """Obstacles only grow with the block: what holds for the largest holds for all."""
     warp, most = capability.limits.warp_size, capability.limits.max_threads_per_block
-    sizes = (replace(demand, threads=threads) for threads in range(most, 0, -warp))
-    return next((one.threads or 0 for one in sizes if not any(obstacles(capability, one))), 0)
+
+    def refused(warps: int) -> bool:
+        return any(obstacles(capability, replace(demand, threads=warps * warp)))
+
+    if not refused(most // warp):
+        return most
+    return (bisect_left(range(1, most // warp), 1, key=refused)) * warp
 
 
 def _occupancy(capability: Capability, demand: Demand) -> Occupancy | None:
@@ -116,23 +122,24 @@ def _occupancy(capability: Capability, demand: Demand) -> Occupancy | None:
 # --- what is there to launch ----------------------------------------------------------------------
 
 
-def images(
-    kernels: Iterable[KernelResources], capability: ComputeCapability
-) -> Iterator[tuple[str, tuple[KernelResources, ...], tuple[str, ...]]]:
-    """Every kernel of a file with the machine code that ``capability`` would load.
+class Images(NamedTuple):
+    """The machine code of one kernel, and what of it a GPU would load."""
 
-    Yields:
-        The shown name; what would be loaded, several where the file holds a kernel more than once
-        for that architecture, none where no code runs; and every architecture that there is.
-    """
+    kernel: str  #: as shown
+    loaded: tuple[KernelResources, ...]  #: none: no code runs; several: the file has several
+    there: tuple[KernelResources, ...]  #: all of it, in file order
+
+
+def images(kernels: Iterable[KernelResources], capability: ComputeCapability) -> Iterator[Images]:
+    """Every kernel of a file, in its order."""
     by_name: dict[str, list[KernelResources]] = {}
     for kernel in kernels:
         by_name.setdefault(kernel.demangled, []).append(kernel)
     for name, found in by_name.items():
         running = [kernel for kernel in found if runs_on(kernel.arch, capability)]
         best = max((_closeness(kernel.arch) for kernel in running), default=None)
-        chosen = tuple(kernel for kernel in running if _closeness(kernel.arch) == best)
-        yield name, chosen, tuple(dict.fromkeys(kernel.arch for kernel in found))
+        loaded = tuple(kernel for kernel in running if _closeness(kernel.arch) == best)
+        yield Images(kernel=name, loaded=loaded, there=tuple(found))
 
 
 def _closeness(arch: str) -> tuple[ComputeCapability, bool]:
@@ -140,15 +147,26 @@ def _closeness(arch: str) -> tuple[ComputeCapability, bool]:
     return ComputeCapability.parse(arch), is_exact(arch)
 
 
-def no_code(target: Target, *, kernel: str, archs: Iterable[str]) -> Fit:
-    """The verdict where a file has the kernel for other architectures only."""
+def no_code(target: Target, demand: Demand, *, kernel: str, archs: Iterable[str]) -> Fit:
+    """The verdict where a file has the kernel for other architectures only.
+
+    What ``demand`` asks for on any architecture may be too much once it is compiled for this one:
+    that is said as well. Registers are another matter after another compilation.
+    """
+    asked = replace(demand, regs=None, arch=None, unknown=())
     obstacle = Obstacle(
         reason=Reason.ARCHITECTURE,
         resource="machine_code",
-        detail=", ".join(archs),
+        detail=", ".join(dict.fromkeys(archs)),
         changes=(Change(kind="compile_for", target=target.capability.compilation.gencode[0]),),
     )
-    return Fit(target=target, kernel=kernel, launches=False, obstacles=(obstacle,))
+    return Fit(
+        target=target,
+        kernel=kernel,
+        launches=False,
+        demand=asked,
+        obstacles=(obstacle, *obstacles(target.capability, asked)),
+    )
 
 
 def not_compiled(target: Target, *, arch: str, log: str) -> Fit:

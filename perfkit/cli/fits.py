@@ -181,10 +181,12 @@ def _loaded(
     kernels: tuple[KernelResources, ...], target: Target, launch: LaunchOptions
 ) -> Iterator[Fit]:
     capability = target.capability
-    for name, running, archs in analysis.images(kernels, capability.compute_capability):
-        if not running:
-            yield analysis.no_code(target, kernel=name, archs=archs)
-        for kernel in running:
+    for name, loaded, there in analysis.images(kernels, capability.compute_capability):
+        if not loaded:
+            demand = _of_kernel(launch, capability, there[0])
+            archs = [kernel.arch for kernel in there]
+            yield analysis.no_code(target, demand, kernel=name, archs=archs)
+        for kernel in loaded:
             yield analysis.fits(target, _of_kernel(launch, capability, kernel), kernel=name)
 
 

@@ -245,10 +245,10 @@ def test_the_closest_code_is_loaded():
     ]
 
     def loaded(*capability):
-        ((name, found, archs),) = images(file, ComputeCapability(*capability))
-        assert name == "dsm"
-        assert archs == ("sm_80", "sm_86", "sm_90", "sm_90a", "sm_120")
-        return [kernel.origin for kernel in found]
+        (found,) = images(file, ComputeCapability(*capability))
+        assert found.kernel == "dsm"
+        assert found.there == tuple(file)
+        return [kernel.origin for kernel in found.loaded]
 
     assert loaded(8, 0) == [0]
     assert loaded(8, 9) == [1]  # the higher minor
@@ -265,15 +265,25 @@ def test_kernels_keep_their_order():
 
 
 def test_verdicts_without_code():
-    fit = no_code(target("9.0"), kernel="k", archs=["sm_80", "sm_86"])
-    assert (fit.launches, fit.obstacles[0].detail) == (False, "sm_80, sm_86")
-    assert fit.obstacles[0].changes[0].target == "-gencode=arch=compute_90,code=sm_90"
+    fit = no_code(target("9.0"), demand(), kernel="k", archs=["sm_80", "sm_86", "sm_80"])
+    (obstacle,) = fit.obstacles
+    assert (fit.launches, obstacle.detail) == (False, "sm_80, sm_86")
+    assert obstacle.changes[0].target == "-gencode=arch=compute_90,code=sm_90"
     log = "a.cu(1): warning: w\na.cu(2): error: e\n"
     fit = not_compiled(target("8.0"), arch="sm_80", log=log)
     assert (fit.launches, fit.kernel, fit.arch) == (False, None, "sm_80")
     assert fit.obstacles[0].detail == "a.cu(2): error: e"
     fit = not_known(target("8.8"), why="no compiler")
     assert (fit.launches, fit.unknown) == (None, ("no compiler",))
+
+
+def test_what_would_not_fit_once_it_is_compiled_for_it_is_said_too():
+    """Clusters and shared memory stay what they are, registers do not."""
+    asked = demand(threads=1024, regs=255, static=64 * KIB, dynamic=64 * KIB, cluster=2)
+    fit = no_code(target("8.9"), replace(asked, arch="sm_90a"), kernel="k", archs=["sm_90a"])
+    assert [one.reason for one in fit.obstacles] == [
+        Reason.ARCHITECTURE, Reason.CLUSTER, Reason.SHARED_MEMORY, Reason.STATIC_SHARED_MEMORY,
+    ]  # fmt: skip
 
 
 def test_a_refusal_for_shared_memory_has_its_numbers():

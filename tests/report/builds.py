@@ -24,7 +24,7 @@ FITS = (
         kernel=STRANGE.demangled,
     ),
     fits(HOPPER, replace(LARGE, threads=None, regs=80, dynamic_bytes=0), kernel="any[block]"),
-    no_code(BLACKWELL, kernel=STRANGE.demangled, archs=["sm_90a"]),
+    no_code(BLACKWELL, LARGE, kernel=STRANGE.demangled, archs=["sm_90a"]),
     not_compiled(PASCAL, arch="sm_61", log="k.cu(3): error: no <clusters> | here\n"),
     not_known(BLACKWELL, why="no compiler for sm_100 here"),
 )
