@@ -39,7 +39,29 @@ class DType(StrEnum):
             known = ", ".join(cls)
             raise UsageError(f"unknown data type {text!r}", hint=f"one of: {known}") from None
 
+    @property
+    def bits(self) -> int:
+        """Of one value in memory: tf32 is stored as f32, f6 and f4 are packed.
 
+        >>> DType.TF32.bits, DType.F4.bits
+        (32, 4)
+        """
+        return _BITS[self]
+
+
+_BITS: Final = {
+    DType.F64: 64,
+    DType.F32: 32,
+    DType.TF32: 32,
+    DType.BF16: 16,
+    DType.F16: 16,
+    DType.F8: 8,
+    DType.F6: 6,
+    DType.F4: 4,
+    DType.S32: 32,
+    DType.S8: 8,
+    DType.S4: 4,
+}
 _DTYPE_ALIASES: Final = {
     "fp64": "f64",
     "double": "f64",

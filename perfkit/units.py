@@ -53,6 +53,78 @@ def parse_bytes(text: str) -> int:
     return scaled
 
 
+_COUNT: Final = re.compile(
+    r"\s*(\d{1,40}(?:\.\d{1,40})?)(e[+-]?\d{1,3})?\s*([kmgtpe]?)(?:flops?|ops?)?\s*",
+    re.IGNORECASE | re.ASCII,
+)
+_DECIMAL: Final = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15, "e": 10**18}
+#: seconds per unit of time, as a fraction, so that what is typed is rounded only once
+_PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "\N{MICRO SIGN}s": 10**6, "ns": 10**9}
+_SECONDS: Final = re.compile(r"\s*(\d{1,40}(?:\.\d{1,40})?)\s*([a-z\u00b5]+)\s*", re.IGNORECASE)
+
+
+def parse_count(text: str) -> float:
+    """Read a number of operations, with a decimal prefix or an exponent.
+
+    Raises:
+        UsageError: not such a number.
+
+    >>> parse_count("137.4G"), parse_count("1e12"), parse_count("2 GFLOP")
+    (137400000000.0, 1000000000000.0, 2000000000.0)
+    """
+    match = _COUNT.fullmatch(text)
+    if match is None:
+        raise UsageError(
+            f"{text!r} is not a number of operations", hint="write 137.4G, 2 TFLOP or 1e12"
+        )
+    return float(match[1] + (match[2] or "")) * _DECIMAL[match[3].lower()]
+
+
+def parse_seconds(text: str) -> float:
+    """Read a time with its unit: ``8.5456ms``, ``120us``, ``1.5 s``.
+
+    Raises:
+        UsageError: not a time, or one without a unit.
+
+    >>> parse_seconds("8.5456ms"), parse_seconds("120us")
+    (0.0085456, 0.00012)
+    """
+    match = _SECONDS.fullmatch(text)
+    per_second = _PER_SECOND.get(match[2].lower()) if match else None
+    if match is None or per_second is None:
+        raise UsageError(f"{text!r} is not a time", hint="write it with s, ms, us or ns: 8.5456ms")
+    return float(match[1]) / per_second
+
+
+def format_seconds(seconds: float) -> str:
+    """A time in the largest unit of which it is at least a tenth.
+
+    >>> format_seconds(1.3892e-4), format_seconds(8.5456e-3), format_seconds(2.5e-7)
+    ('0.139 ms', '8.546 ms', '0.25 us')
+    """
+    units = (("s", 1.0), ("ms", 1e3), ("us", 1e6))
+    unit, factor = next((u for u in units if seconds * u[1] >= 0.1), ("ns", 1e9))
+    return f"{_short(seconds * factor)} {unit}"
+
+
+def format_count(value: float, unit: str) -> str:
+    """A count with a decimal prefix and four digits.
+
+    >>> format_count(137438953472, "FLOP"), format_count(12, "FLOP"), format_count(3.35e12, "B/s")
+    ('137.4 GFLOP', '12 FLOP', '3.35 TB/s')
+    """
+    prefixes = (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
+    prefix, factor = next((p for p in prefixes if value >= p[1]), ("", 1.0))
+    return f"{_short(value / factor)} {prefix}{unit}"
+
+
+def _short(value: float) -> str:
+    """Four significant digits, at most three of them decimals, none of them in an exponent."""
+    if value >= 1000:
+        return f"{value:.0f}"
+    return f"{float(f'{value:.4g}'):.3f}".rstrip("0").rstrip(".")
+
+
 def format_bytes(count: int) -> str:
     """Bytes the way NVIDIA's tables print them, never rounded: whole KiB or MiB, otherwise bytes.
 
