@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
 from perfkit.record import record
-from perfkit.units import format_bytes, format_ratio
+from perfkit.units import format_bytes, format_count, format_ratio, format_seconds
 
 Unit = Literal[
     "text",
@@ -30,6 +30,9 @@ Unit = Literal[
     "mhz",
     "gb_per_s",
     "bandwidth",
+    "seconds",
+    "flop",
+    "intensity",
 ]
 
 #: what an absent value looks like
@@ -73,6 +76,9 @@ _FORMAT: Final[dict[Unit, Callable[[Any], str]]] = {
     "hertz": lambda value: f"{value / 1e6:g} MHz",
     "mhz": lambda value: f"{value:g} MHz",
     "gb_per_s": lambda value: f"{value:g} GB/s",
+    "seconds": format_seconds,
+    "flop": lambda value: format_count(value, "FLOP"),
+    "intensity": lambda value: f"{value:.4g} FLOP/byte",
 }
 
 _LEFT: Final[frozenset[Unit]] = frozenset({"text", "names", "yes"})
