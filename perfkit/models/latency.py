@@ -1,0 +1,106 @@
+"""Little's law: how much must be under way at once so that a latency does not show.
+
+``in flight = rate * latency``. What is under way comes from resident warps, each with
+``lanes * width * ilp`` bytes (or ``ilp`` instructions), so that
+``warps per SM = rate per SM * latency / in flight per warp``; with fewer warps the rate is the
+share ``warps * per warp / (rate * latency)`` of the peak. Bytes or instructions, seconds or
+cycles: the law only asks that rate and latency use the same unit of time.
+
+Source: the law itself (J. D. C. Little, 1961). For arithmetic the CUDA C++ Programming Guide 12,
+5.2.3 "Multiprocessor Level", draws the same conclusion: 4 L instructions hide L cycles where four
+schedulers issue one each (2 L on 6.0), so 16 warps for the 4 cycles of 7.x. Valid for a steady
+state with equal accesses. Under load a latency is longer than the one measured alone: the warps
+asked for here are then the least that can be enough.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from perfkit.errors import UsageError
+from perfkit.record import record
+
+#: what one lane of a warp can move with one instruction, in bytes (PTX ``ld``/``st``)
+ACCESS_WIDTHS: Final = (1, 2, 4, 8, 16)
+
+
+@record
+class Concurrency:
+    """What one SM needs under way, and how far its resident warps get.
+
+    Amounts are bytes or warp instructions, as the rate is.
+    """
+
+    needed: float  #: under way on one SM: rate * latency
+    per_warp: float
+    warps_needed: int
+    resident_warps: int | None  #: None: nobody asked about a launch
+    share: float | None  #: of the peak rate that the resident warps can keep up, 0..1
+
+    @property
+    def per_resident_warp(self) -> float | None:
+        """What each of the resident warps would have to have under way for the peak rate."""
+        return self.needed / self.resident_warps if self.resident_warps else None
+
+
+def positive(name: str, value: float, *, most: float = 1e30) -> float:
+    """``value``, or ``UsageError`` where it is no finite number above zero."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UsageError(f"{name} must be a number, not {value!r}")
+    if not 0 < value <= most:  # NaN fails as well
+        raise UsageError(f"{name} = {value}: must be above 0 and finite")
+    return float(value)
+
+
+def memory_per_warp(*, width_bytes: int, ilp: int, lanes: int = 32) -> float:
+    """Bytes that one warp has under way.
+
+    Args:
+        width_bytes: what one lane moves with one instruction: 1, 2, 4, 8 or 16.
+        ilp: accesses of a thread that do not wait for one another.
+        lanes: active lanes, 1..32.
+
+    >>> memory_per_warp(width_bytes=16, ilp=4)
+    2048.0
+    """
+    if width_bytes not in ACCESS_WIDTHS:
+        known = ", ".join(map(str, ACCESS_WIDTHS))
+        raise UsageError(f"width = {width_bytes}: a lane moves {known} bytes")
+    if not 1 <= lanes <= 32:
+        raise UsageError(f"lanes = {lanes}: a warp has 1 to 32 active lanes")
+    return positive("ilp", ilp, most=10**6) * width_bytes * lanes
+
+
+def concurrency(
+    *, rate: float, latency: float, per_warp: float, resident_warps: int | None = None
+) -> Concurrency:
+    """What hides ``latency`` on one SM.
+
+    Args:
+        rate: of one SM, bytes or warp instructions per unit of time.
+        latency: in the same unit of time.
+        per_warp: what one warp has under way, in bytes or instructions.
+        resident_warps: warps on an SM, from ``models.occupancy``; None: not asked.
+
+    Raises:
+        UsageError: an input that is not a finite number above zero.
+
+    The guide's example for 7.x, four schedulers and 4 cycles:
+
+    >>> concurrency(rate=4, latency=4, per_warp=1).warps_needed
+    16
+    """
+    needed = positive("rate", rate) * positive("latency", latency)
+    per_warp = positive("in flight per warp", per_warp)
+    share = None
+    if resident_warps is not None:
+        share = min(1.0, resident_warps * per_warp / needed)
+    return Concurrency(
+        needed=needed,
+        per_warp=per_warp,
+        # not one warp too many because 0.1 * 30 is 3.0000000000000004
+        warps_needed=max(1, math.ceil(round(needed / per_warp, 9))),
+        resident_warps=resident_warps,
+        share=share,
+    )
