@@ -70,12 +70,14 @@ def estimate(
         within(capability, "grid", grid, 1, None, "")
     launch = replace(launch, rule="driver")
     driver = launch.on(capability)
-    resident = driver.blocks_per_sm
+    hardware = _hardware(capability, launch) if driver.blocks_per_sm else None
+    # waves and clusters are about the card, not about what the API says of it
+    resident = hardware.occupancy.blocks_per_sm if hardware else 0
     return Estimate(
         target=target,
         kernel=kernel,
         driver=driver,
-        hardware=_hardware(capability, launch) if resident else None,
+        hardware=hardware,
         steps=steps(capability, launch),
         grid=grid,
         waves=_waves(gpu, grid, resident) if grid is not None else None,

@@ -114,9 +114,13 @@ def gpu(text: str) -> Gpu:
         ArchDataError: its file breaks the schema.
     """
     found = _gpu(text)
-    if found is None:
-        raise _unknown("product", text, {*gpu_keys(), *load.aliases()})
-    return found
+    if found is not None:
+        return found
+    if str(_parse(text)) in capability_keys():
+        raise UnknownTarget(
+            f"{text!r} is a capability, not a product", hint=f"perfkit arch show {_parse(text)}"
+        )
+    raise _unknown("product", text, {*gpu_keys(), *load.aliases()})
 
 
 def targets(text: str) -> tuple[Target, ...]:

@@ -216,3 +216,10 @@ def test_import_is_cheap():
     loaded = set(done.stdout.split())
     assert "yaml" in loaded
     assert not loaded & {"numpy", "pandas", "rich", "typer", "difflib", "decimal", "elftools"}
+
+
+@pytest.mark.parametrize("text", ["9.0", "sm_90", "8.8"])
+def test_a_capability_is_no_product(text):
+    with pytest.raises(UnknownTarget, match="is a capability, not a product") as caught:
+        catalog.gpu(text)
+    assert caught.value.hint.startswith("perfkit arch show")
