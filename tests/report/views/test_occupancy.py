@@ -84,7 +84,7 @@ def test_waves_and_clusters():
     first, second, third = table(occupancy.document(results.SAME), "Whole GPU")
     assert (first["waves"], first["tail_blocks"]) == ("0.42", "1000")  # 1000 / (100 x 24)
     assert first["clusters"] == str(18 * 24 // 2 + 16 * 24 // 2)
-    assert second["clusters"] == f"at most {50 * 16 // 2}"
+    assert second["clusters"] == f"at most {50 * 24 // 2}"
     assert third["waves"] == third["clusters"] == "-"
     assert any("waves need a product" in note for note in THIRD["notes"])
 
