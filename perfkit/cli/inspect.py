@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,18 +13,23 @@ from perfkit.cli.emit import emit
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
 
+if TYPE_CHECKING:
+    from perfkit.compiled.reading import Reading
+
 app = new_app()
 
 
 @app.command(
     epilog=examples(
         "perfkit inspect kernel.cubin",
+        "perfkit inspect libkernels.so -g h100 --kernel gemm",
+        "perfkit inspect ~/.triton/cache",
         "perfkit inspect kernel.cu -g h100,a100 -I include -D TILE=32",
         "perfkit inspect kernel.cu -g sm_90a --instantiate 'axpy<float, 256>'",
     )
 )
 def inspect(
-    path: Annotated[Path, typer.Argument(help="A .cu file or a cubin.")],
+    path: Annotated[Path, typer.Argument(help="Any file or directory with kernels.")],
     gpu: options.GpuOption = None,
     kernel: options.KernelOption = None,
     include: kernel_options.IncludeOption = None,
@@ -37,7 +43,9 @@ def inspect(
 ) -> None:
     """List what compiled kernels need: registers, memory, barriers.
 
-    A source is compiled for each architecture of --gpu; a cubin needs no --gpu and no NVIDIA tool.
+    Sources and PTX are compiled for each architecture of --gpu. Of cubins, object files,
+    libraries, wheels, directories and Triton's caches --gpu chooses the code that such a GPU
+    would load; without it everything is shown.
     """
     read = KernelOptions(
         include=include,
@@ -52,7 +60,7 @@ def inspect(
         names = dict.fromkeys(arch for arch, _ in options.architectures(gpu))
         readings = [read.reading(path, arch) for arch in names]
     else:
-        readings = [read.reading(path, None)]
+        readings = [_narrowed(path, read.reading(path, None), gpu)]
     found = [kernel for reading in readings for kernel in reading.kernels]
     notes = list(dict.fromkeys(note for reading in readings for note in reading.notes))
     from perfkit.report.views import inspect as view
@@ -64,3 +72,17 @@ def inspect(
         format=format,
         output=output,
     )
+
+
+def _narrowed(path: Path, reading: Reading, gpu: str | None) -> Reading:
+    """Of a compiled file what the GPUs asked about would load; everything if none is named."""
+    if not gpu:
+        return reading
+    from perfkit.cli.loaded import running
+
+    chosen = {
+        id(kernel)
+        for target in options.targets(gpu)
+        for kernel in running(path, reading.kernels, target)
+    }
+    return replace(reading, kernels=tuple(k for k in reading.kernels if id(k) in chosen))

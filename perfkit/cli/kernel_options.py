@@ -11,7 +11,6 @@ from perfkit.errors import UsageError
 from perfkit.record import record
 
 if TYPE_CHECKING:
-    from perfkit.arch.types import ComputeCapability
     from perfkit.compiled.reading import Reading
     from perfkit.kernel import KernelResources
 
@@ -59,7 +58,7 @@ class KernelOptions:
         if given:
             raise UsageError(
                 f"{given[0]} is about the kernels of a file, and no file is given",
-                hint="name a .cu file or a cubin",
+                hint="name a .cu file or a compiled one",
             )
 
     def _compiler_options(self) -> list[str]:
@@ -94,11 +93,15 @@ class KernelOptions:
                 the compiler where there is nothing to compile.
             Unavailable: compiling needs NVRTC and it is not here.
         """
+        from perfkit.compiled import inspect
         from perfkit.compiled.compile_options import CompileOptions
-        from perfkit.compiled.inspect import read
 
         given = self._compiler_options()
-        if given and not is_source(path):
+        if inspect.is_ptx(path):
+            given = [option for option in given if option != "--maxrregcount"]
+        elif is_source(path):
+            given = []
+        if given:
             raise UsageError(f"{given[0]} is for sources, and {path} is compiled already")
         options = CompileOptions(
             include_dirs=tuple(self.include or ()),
@@ -108,7 +111,7 @@ class KernelOptions:
             fast_math=self.fast_math,
             name_expressions=tuple(self.instantiate or ()),
         )
-        return read(path, arch=arch, kernel=self.kernel, options=options)
+        return inspect.read(path, arch=arch, kernel=self.kernel, options=options)
 
 
 def is_source(path: Path) -> bool:
@@ -116,23 +119,3 @@ def is_source(path: Path) -> bool:
     from perfkit.compiled import inspect
 
     return inspect.is_source(path)
-
-
-def check_runs_on(kernel: KernelResources, capability: ComputeCapability) -> None:
-    """Raise ``UsageError`` where a kernel compiled for one SM cannot run on another.
-
-    Machine code runs on the same major and the same or a higher minor; code for an ``a`` target
-    on exactly that capability (CUDA Programming Guide, binary compatibility).
-    """
-    from perfkit.arch.types import ComputeCapability
-
-    built = ComputeCapability.parse(kernel.arch)
-    exact = kernel.arch.endswith("a")
-    if built == capability:
-        return
-    if not exact and built.major == capability.major and built.minor < capability.minor:
-        return
-    raise UsageError(
-        f"{kernel.demangled} is compiled for {kernel.arch}, which does not run on {capability}",
-        hint=f"write --gpu {built}, or give the source",
-    )

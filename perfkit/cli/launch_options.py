@@ -56,6 +56,8 @@ class LaunchOptions:
             return options.block_threads(capability, self.threads)
         if kernel is not None and kernel.required_block is not None:
             return options.volume(kernel.required_block)
+        if kernel is not None and kernel.threads is not None:
+            return kernel.threads
         if kernel is not None and kernel.max_threads is not None:
             return kernel.max_threads
         whose = f"kernel {kernel.demangled} has no launch bounds" if kernel else "no kernel given"
@@ -67,7 +69,7 @@ class LaunchOptions:
         if kernel is None:
             raise UsageError(
                 "no kernel and no register count given",
-                hint="name a .cu file or a cubin, or write --regs 40",
+                hint="name a file with kernels, or write --regs 40",
             )
         if kernel.registers_per_thread is None:
             reason = kernel.unknown.get("registers_per_thread", "not in the file")
@@ -92,6 +94,8 @@ class LaunchOptions:
                     hint="--smem is static + dynamic; --smem-dynamic is what the launch adds",
                 )
             return total
+        if dynamic is None and kernel is not None:
+            dynamic = kernel.dynamic_shared_bytes
         return (declared if static is None else static) + (dynamic or 0)
 
     def _barriers(self, kernel: KernelResources | None) -> int:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from perfkit.analysis.occupancy import Estimate, estimate
-from perfkit.cli import kernel_options, options
+from perfkit.cli import kernel_options, loaded, options
 from perfkit.cli.emit import emit
 from perfkit.cli.help import examples, new_app
-from perfkit.cli.kernel_options import KernelOptions, check_runs_on
+from perfkit.cli.kernel_options import KernelOptions
 from perfkit.cli.launch_options import LaunchOptions, refuse_what_fits_nowhere
 
 if TYPE_CHECKING:
@@ -25,13 +25,15 @@ app = new_app()
     epilog=examples(
         "perfkit occupancy kernel.cu -g v100,a100,rtx-4090,h100",
         "perfkit occupancy kernel.cu -g h100 -t 256 --smem-dynamic 48K --grid 4096",
-        "perfkit occupancy kernel.cubin --kernel gemm -f json",
+        "perfkit occupancy libkernels.so -g h100 --kernel gemm -f json",
+        "perfkit occupancy ~/.triton/cache",
         "perfkit occupancy -g h100 -t 256 -r 40 -s 16K",
     )
 )
 def occupancy(
     path: Annotated[
-        Path | None, typer.Argument(help="A .cu file or a cubin; without one give --regs.")
+        Path | None,
+        typer.Argument(help="Any file or directory with kernels; without one give --regs."),
     ] = None,
     gpu: options.GpuOption = None,
     threads: options.ThreadsOption = None,
@@ -97,18 +99,29 @@ def _pairs(
     if path is None:
         kernels.refuse_without_file()
         return [(target, None) for target in options.targets(gpu)]
-    if not gpu and not kernel_options.is_source(path):
-        # a cubin says itself what it is compiled for
-        compiled = kernels.read(path, None)
-        return [(target, k) for k in compiled for target in options.targets(k.arch)]
+    if not kernel_options.is_source(path):
+        return _loaded(path, kernels.read(path, None), gpu)
     by_arch: dict[str, tuple[KernelResources, ...]] = {}
     pairs: list[tuple[int, Target, KernelResources]] = []
     for arch, target in options.architectures(gpu):
         if arch not in by_arch:
             by_arch[arch] = kernels.read(path, arch)
-        for position, kernel in enumerate(by_arch[arch]):
-            check_runs_on(kernel, target.capability.compute_capability)
-            pairs.append((position, target, kernel))
+        pairs += [(position, target, k) for position, k in enumerate(by_arch[arch])]
+    return [(target, kernel) for _, target, kernel in sorted(pairs, key=lambda pair: pair[0])]
+
+
+def _loaded(
+    path: Path, kernels: tuple[KernelResources, ...], gpu: str | None
+) -> list[tuple[Target, KernelResources | None]]:
+    """Compiled kernels with the targets asked about, or with what they are compiled for."""
+    if not gpu:
+        return [*loaded.with_own_target(path, kernels)]
+    place = {id(kernel): number for number, kernel in enumerate(kernels)}
+    pairs = [
+        (place[id(kernel)], target, kernel)
+        for target in options.targets(gpu)
+        for kernel in loaded.running(path, kernels, target)
+    ]
     return [(target, kernel) for _, target, kernel in sorted(pairs, key=lambda pair: pair[0])]
 
 

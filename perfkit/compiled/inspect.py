@@ -95,7 +95,7 @@ def _read(
         return _machine_code(path, head)
     if head.lstrip(_BEFORE_JSON).startswith(b"{") and (found := _json(path, head)) is not None:
         return found
-    if _is_ptx(path, head):
+    if is_ptx(path, head):
         from perfkit.compiled.ptx_file import read_ptx
 
         most = options.max_registers if options is not None else None
@@ -113,17 +113,18 @@ def _read(
     return Reading(kernels=read_source(path, arch=arch, options=options or CompileOptions()))
 
 
-def _is_ptx(path: Path, head: bytes) -> bool:
-    suffix = path.suffix.lower()
-    return suffix == ".ptx" or (suffix not in SOURCE_SUFFIXES and describe(head) == "PTX text")
-
-
 def is_source(path: Path) -> bool:
     """Whether the file has to be compiled for some GPU before it can be read."""
-    if path.suffix.lower() in SOURCE_SUFFIXES:
-        return True
+    return path.suffix.lower() in SOURCE_SUFFIXES or is_ptx(path)
+
+
+def is_ptx(path: Path, head: bytes | None = None) -> bool:
+    """Whether the file is PTX text; ``head``: its first bytes, if they are known."""
+    suffix = path.suffix.lower()
+    if suffix == ".ptx" or suffix in SOURCE_SUFFIXES:
+        return suffix == ".ptx"
     try:
-        return _is_ptx(path, read_head(path))
+        return describe(read_head(path) if head is None else head) == "PTX text"
     except InputError:  # said by whoever reads it
         return False
 
