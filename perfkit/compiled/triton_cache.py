@@ -83,7 +83,7 @@ def read_entry(path: Path) -> Reading | Foreign | None:
     try:
         kernel = _pick(read_cubin(cubin.read_bytes(), origin=shown(cubin)), launch.name)
     except OSError:
-        why = f"only {cubin.name} says, which is not beside {path.name}"
+        why = "Triton's metadata do not say, and the cubin is not beside them"
         return Reading(kernels=(_without_code(path, launch, why),))
     except InputError as error:
         kernel = _without_code(path, launch, f"{cubin.name} cannot be read")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from os.path import commonprefix
 from typing import Any, Final
 
 from perfkit.kernel import KernelResources
@@ -56,7 +57,11 @@ def document(kernels: Sequence[KernelResources], notes: Sequence[str] = ()) -> D
     absent = {key for key in _RARE if all(getattr(kernel, key) is None for kernel in kernels)}
     columns = tuple(column for column in _COLUMNS if column.key not in absent)
     rows = tuple(tuple(_value(getattr(k, c.key)) for c in columns) for k in kernels)
-    table = Table(columns=columns, rows=rows)
+    origins = _origins(kernels)
+    table = Table(
+        columns=(*columns, Column("origin", "origin")),
+        rows=tuple((*row, origin) for row, origin in zip(rows, origins, strict=True)),
+    )
     names = (Column("name", "symbol"), *columns, Column("origin", "origin"))
     return Document(
         tables=(table.without_empty_columns(),),
@@ -66,6 +71,17 @@ def document(kernels: Sequence[KernelResources], notes: Sequence[str] = ()) -> D
             rows=tuple((k.name, *row, k.origin) for k, row in zip(kernels, rows, strict=True)),
         ),
     )
+
+
+def _origins(kernels: Sequence[KernelResources]) -> list[str | None]:
+    """Where each was read, without the directory they share; None where names tell them apart."""
+    if len({(kernel.demangled, kernel.arch) for kernel in kernels}) == len(kernels):
+        return [None] * len(kernels)
+    origins = [kernel.origin for kernel in kernels]
+    if len(set(origins)) == 1:
+        return [None] * len(kernels)
+    shared = commonprefix(origins).rpartition("/")  # noqa: RUF071  # origins are not only paths
+    return [origin.removeprefix(shared[0] + shared[1]) for origin in origins]
 
 
 def _notes(kernels: Sequence[KernelResources], columns: Sequence[Column]) -> tuple[str, ...]:
