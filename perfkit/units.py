@@ -28,8 +28,12 @@ KEY_UNITS: Final[dict[str, tuple[str, int]]] = {
 }
 
 
-def parse_bytes(text: str) -> int:
+def parse_bytes(text: str, *, exact: bool = True) -> int:
     """Read a memory size: ``49152``, ``48K``, ``48KB`` and ``48KiB`` are all 49152 bytes.
+
+    Args:
+        text: what was typed.
+        exact: refuse a size that is not a whole number of bytes, instead of rounding it.
 
     Raises:
         UsageError: not a size, negative, or not a whole number of bytes.
@@ -48,9 +52,9 @@ def parse_bytes(text: str) -> int:
         raise UsageError(f"{text!r} is not a plausible size")
     digits: int = 10 ** len(fraction)
     scaled, rest = divmod(int(whole + fraction) * _BINARY[prefix.lower()], digits)
-    if rest:
+    if rest and exact:
         raise UsageError(f"{text!r} is not a whole number of bytes")
-    return scaled
+    return scaled + (2 * rest >= digits)
 
 
 _COUNT: Final = re.compile(

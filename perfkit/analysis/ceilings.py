@@ -1,0 +1,108 @@
+"""``perfkit.ceilings/1``: what was measured on one product, as a JSON file.
+
+    {"schema": "perfkit.ceilings/1",
+     "gpu": "h200-sxm",
+     "clock_mhz": 1980,
+     "memory": [{"level": "dram", "bytes_per_s": 4.369e12}],
+     "compute": [{"dtype": "bf16", "accumulate": "f32", "sparsity": "dense", "unit": "tensor",
+                  "flop_per_s": 6.88e14}]}
+
+``gpu`` is a product of the database. ``clock_mhz`` is the clock of the SMs during the measurement,
+or null. ``level`` is dram, l2 or l1 (shared memory with it); ``compute`` has the keys of a peak. An
+entry may come several times, for each way of measuring: the best is the ceiling. Other keys are
+passed over, so that whoever writes the file can say how it was measured.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from perfkit.arch import catalog
+from perfkit.arch.peaks import PeakKey
+from perfkit.errors import InputError, UsageError
+from perfkit.kernel import DType
+from perfkit.models.roofs import Ceilings
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+SCHEMA: Final = "perfkit.ceilings/1"
+_LEVELS: Final = ("dram", "l2", "l1")
+_SPARSITIES: Final = ("dense", "sparse")
+_UNITS: Final = ("simt", "tensor")
+_HINT: Final = "perfkit schema ceilings shows what the file has to hold"
+
+
+def parse(text: str | bytes, origin: str) -> Ceilings:
+    """The ceilings of a file.
+
+    Args:
+        text: what the file holds.
+        origin: its name, for messages and for what is made of it.
+
+    Raises:
+        InputError: not JSON, of another schema, empty, or a value that cannot be one.
+        UnknownTarget: a product that the database does not hold.
+    """
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"is no JSON: {error}", where=origin, hint=_HINT) from None
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        found = document.get("schema") if isinstance(document, dict) else type(document).__name__
+        raise InputError(f"the schema is {found!r}, not {SCHEMA!r}", where=origin, hint=_HINT)
+    memory: dict[str, float] = {}
+    for where, entry in _entries(document, "memory", origin):
+        level = _one_of(entry, "level", _LEVELS, where)
+        memory[level] = max(memory.get(level, 0), _number(entry, "bytes_per_s", where))
+    compute: dict[PeakKey, float] = {}
+    for where, entry in _entries(document, "compute", origin):
+        key = PeakKey(
+            DType(_one_of(entry, "dtype", tuple(DType), where)),
+            DType(_one_of(entry, "accumulate", tuple(DType), where)),
+            _one_of(entry, "sparsity", _SPARSITIES, where),
+            _one_of(entry, "unit", _UNITS, where),
+        )
+        compute[key] = max(compute.get(key, 0), _number(entry, "flop_per_s", where))
+    if not memory and not compute:
+        raise InputError("holds no ceiling", where=origin, hint=_HINT)
+    has_clock = document.get("clock_mhz") is not None
+    return Ceilings(
+        gpu=_gpu(document.get("gpu"), origin),
+        compute=compute,
+        memory=memory,
+        clock_hz=_number(document, "clock_mhz", origin) * 1e6 if has_clock else None,
+        origin=origin,
+    )
+
+
+def _gpu(name: Any, origin: str) -> str:
+    if not isinstance(name, str):
+        raise InputError(f"gpu is {name!r}, not a product", where=origin, hint=_HINT)
+    try:
+        return catalog.gpu(name).key
+    except UsageError as error:
+        raise InputError(error.message, where=f"{origin}: gpu", hint=error.hint) from None
+
+
+def _entries(document: dict[str, Any], key: str, origin: str) -> list[tuple[str, dict[str, Any]]]:
+    found = document.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
+        raise InputError("is no list of objects", where=f"{origin}: {key}", hint=_HINT)
+    return [(f"{origin}: {key}[{place}]", entry) for place, entry in enumerate(found)]
+
+
+def _one_of(entry: dict[str, Any], key: str, known: Collection[str], where: str) -> str:
+    value = entry.get(key)
+    if not isinstance(value, str) or value not in known:
+        raise InputError(f"{key} is {value!r}", where=where, hint=f"one of: {', '.join(known)}")
+    return value
+
+
+def _number(entry: dict[str, Any], key: str, where: str) -> float:
+    value = entry.get(key)
+    # NaN is in no range, and an integer of any length is JSON, too
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e30:
+        return float(value)
+    raise InputError(f"{key} is not a positive number", where=where, hint=_HINT)

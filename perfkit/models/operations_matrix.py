@@ -1,0 +1,135 @@
+"""Operations that are products of matrices: ``gemm``, ``conv2d``, ``attention``.
+
+The arguments are a data type and sizes, all of them counts of elements. The result of products is
+written in ``work.product_type``, or in ``out``.
+"""
+
+from __future__ import annotations
+
+from perfkit.errors import UsageError
+from perfkit.kernel import DType
+from perfkit.models.work import Work, product_type, size_bytes
+
+
+def gemm(
+    dtype: DType, m: int, n: int, k: int, *, batch: int = 1, beta: int = 0, out: DType | None = None
+) -> Work:
+    """``C = A B``, A with m rows and k columns, B with k and n; with ``beta`` C is read and added.
+
+    ``FLOP = 2 m n k``, ``bytes = (m k + k n) in + m n out``, and ``m n out`` more with ``beta``,
+    times ``batch``. Scaling by alpha and beta is not counted.
+
+    Source: NVIDIA Matrix Multiplication Background User's Guide, 2 "Math and Memory Bounds".
+
+    >>> work = gemm(DType.F16, 8192, 128, 8192)
+    >>> round(work.flops / work.bytes, 1)
+    124.1
+    """
+    out = out or product_type(dtype)
+    result = size_bytes(batch * m * n, out)
+    return Work(
+        name=f"gemm {m}x{n}x{k}" + (f" batch {batch}" if batch > 1 else ""),
+        dtype=dtype,
+        out=out,
+        matrix_flops=2 * m * n * k * batch,
+        vector_flops=0,
+        read_bytes=size_bytes(batch * (m + n) * k, dtype) + (result if beta else 0),
+        write_bytes=result,
+    )
+
+
+def conv2d(
+    dtype: DType,
+    n: int,
+    h: int,
+    w: int,
+    c: int,
+    *,
+    k: int,
+    r: int = 1,
+    s: int = 0,
+    stride: int = 1,
+    pad: int = 0,
+    dilation: int = 1,
+    groups: int = 1,
+    out: DType | None = None,
+) -> Work:
+    """Forward convolution of n images, h by w with c channels, with k filters of r by s (s = r).
+
+    ``p = (h + 2 pad - dilation (r - 1) - 1) // stride + 1``, q likewise from w and s;
+    ``FLOP = 2 n p q k (c / groups) r s``, padding included;
+    ``bytes = (n h w c + k (c / groups) r s) in + n p q k out``.
+
+    Source: NVIDIA Convolutional Layers User's Guide, 2 "Convolution Algorithms". Direct and
+    implicit-GEMM convolution; Winograd and FFT do with fewer FLOP.
+
+    >>> work = conv2d(DType.F16, 32, 56, 56, 64, k=256, r=3, pad=1)
+    >>> work.flops == 2 * 32 * 56 * 56 * 256 * 64 * 9
+    True
+    """
+    s = s or r
+    p = (h + 2 * pad - dilation * (r - 1) - 1) // stride + 1
+    q = (w + 2 * pad - dilation * (s - 1) - 1) // stride + 1
+    if p < 1 or q < 1:
+        raise UsageError(f"conv2d: a filter of {r}x{s} does not fit into {h}x{w}, padding {pad}")
+    if c % groups or k % groups:
+        raise UsageError(f"conv2d: {groups} groups do not divide {c} channels and {k} filters")
+    out = out or product_type(dtype)
+    filters = k * (c // groups) * r * s
+    return Work(
+        name=f"conv2d {n}x{h}x{w}x{c}, {k} filters {r}x{s}",
+        dtype=dtype,
+        out=out,
+        matrix_flops=2 * n * p * q * filters,
+        vector_flops=0,
+        read_bytes=size_bytes(n * h * w * c + filters, dtype),
+        write_bytes=size_bytes(n * p * q * k, out),
+    )
+
+
+def attention(
+    dtype: DType,
+    batch: int,
+    heads: int,
+    length: int,
+    dim: int,
+    *,
+    kv: int = 0,
+    kvheads: int = 0,
+    causal: int = 0,
+    out: DType | None = None,
+) -> Work:
+    """Forward attention whose scores stay on the chip.
+
+    With ``pairs`` the scores per head, ``length kv``, or those of them that a causal mask leaves,
+    ``length kv - length (length - 1) / 2`` (kv at least length; the last query sees all keys):
+    ``matrix FLOP = 4 batch heads pairs dim`` (Q K and P V);
+    ``vector FLOP = batch heads (5 pairs + length dim)`` (scale, maximum, subtract, exponential,
+    add; one division per output); ``bytes = batch dim (2 heads length + 2 kvheads kv)``.
+
+    Source: T. Dao, FlashAttention-2 (2023), 3.1 and 4.1; it counts half of all pairs as causal,
+    here it is the exact number, the diagonal included.
+
+    >>> work = attention(DType.BF16, 1, 32, 4096, 128, causal=1)
+    >>> work.matrix_flops == 4 * 32 * (4096 * 4097 // 2) * 128
+    True
+    """
+    kv, kvheads = kv or length, kvheads or heads
+    if heads % kvheads:
+        raise UsageError(f"attention: {kvheads} heads of keys do not divide {heads} heads")
+    if causal and kv < length:
+        raise UsageError(f"attention: causal needs kv of at least {length}, not {kv}")
+    pairs = length * kv - (length * (length - 1) // 2 if causal else 0)
+    out = out or product_type(dtype)
+    return Work(
+        name=f"attention {batch}x{heads}x{length}x{dim}"
+        + (f", {kv} keys" if kv != length else "")
+        + (f", {kvheads} heads of keys" if kvheads != heads else "")
+        + (", causal" if causal else ""),
+        dtype=dtype,
+        out=out,
+        matrix_flops=4 * batch * heads * pairs * dim,
+        vector_flops=batch * heads * (5 * pairs + length * dim),
+        read_bytes=size_bytes(batch * dim * (heads * length + 2 * kvheads * kv), dtype),
+        write_bytes=size_bytes(batch * heads * length * dim, out),
+    )

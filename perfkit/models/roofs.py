@@ -1,0 +1,235 @@
+"""The ceilings of a product: its compute roofs and the bandwidth of each memory level.
+
+A compute roof is a peak of ``arch.peaks``, at the product's own clocks or at a given one, or what
+was measured on the product. Which one is meant by a data type alone: dense; accumulation in f32
+(f64 for f64, s32 for integers), which GeForce does at half the rate of f16 accumulation; the
+faster unit where two can do it.
+
+Memory levels:
+
+* DRAM: the data sheet's bandwidth.
+* L2: not in data sheets, so known only where it was measured.
+* L1 and shared memory: ``banks * 4 bytes`` per clock per SM, 128 bytes from 5.0 on, at the boost
+  clock. Source: CUDA C++ Programming Guide 13, 5.1 Table 30, banks; the Volta and Turing tuning
+  guides say that L1 delivers as much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from perfkit.arch.peaks import PeakKey, derived, peaks
+from perfkit.errors import UsageError
+from perfkit.kernel import DType
+from perfkit.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from perfkit.arch.peaks import Peak
+    from perfkit.arch.types import Capability, Gpu
+
+_BANK_BYTES: Final = 4
+
+#: what products of each type are added up in, unless said otherwise
+ACCUMULATE: Final = {
+    DType.F64: DType.F64,
+    DType.S32: DType.S32,
+    DType.S8: DType.S32,
+    DType.S4: DType.S32,
+}  # everything else: f32
+
+
+@record
+class Roof:
+    """One compute ceiling of a product."""
+
+    dtype: DType
+    accumulate: DType
+    sparsity: str  #: dense | sparse
+    unit: str  #: simt | tensor
+    flop_per_s: float
+    basis: str  #: derived | published | measured
+    peak_flop_per_s: float | None  #: of the data sheet, where a measured one took its place
+    clock_hz: float | None  #: at which the rate holds; None: a figure without a clock
+
+    @property
+    def label(self) -> str:
+        return f"{self.dtype}/{self.accumulate} {self.sparsity} {self.unit}"
+
+    @property
+    def key(self) -> PeakKey:
+        return PeakKey(self.dtype, self.accumulate, self.sparsity, self.unit)
+
+
+@record
+class Level:
+    """One level of memory."""
+
+    name: str  #: dram | l2 | l1
+    bytes_per_s: float | None
+    basis: str  #: published | derived | measured | unknown
+    roof: str  #: which figure it is, or why there is none
+    clock_hz: float | None = None  #: of the SMs, where it counts
+
+
+@record
+class Ceilings:
+    """What was measured on one product; each is the best over all ways of measuring."""
+
+    gpu: str  #: key of the product
+    compute: dict[PeakKey, float]  #: FLOP/s
+    memory: dict[str, float]  #: bytes/s by level
+    clock_hz: float | None  #: of the SMs during the measurement
+    origin: str  #: file it was read from
+
+
+def roofs(gpu: Gpu, capability: Capability, clock_hz: int | None = None) -> tuple[Roof, ...]:
+    """Every compute roof, in the order of ``arch.peaks``.
+
+    Args:
+        gpu: the product.
+        capability: its SM.
+        clock_hz: one clock for everything instead of the product's own ones; a peak that is only
+            published then is not known, as no clock belongs to it.
+
+    >>> from perfkit.arch import catalog
+    >>> found = roofs(catalog.gpu("rtx-4060"), catalog.capability("8.9"), 2595 * 10**6)
+    >>> roof = choose(found, DType.F16, label="rtx-4060")
+    >>> roof.label, round(roof.flop_per_s / 1e12, 2)
+    ('f16/f32 dense tensor', 31.89)
+    """
+    at_1_hz = derived(replace(gpu, boost_clock_hz=1, tensor_clock_hz=1), capability)
+    if clock_hz is not None:
+        gpu = replace(gpu, boost_clock_hz=clock_hz, tensor_clock_hz=clock_hz)
+    found = peaks(gpu, capability)
+    if clock_hz is not None:
+        found = tuple(peak for peak in found if peak.basis == "derived")
+    return tuple(_roof(peak, at_1_hz.get(peak.key)) for peak in found)
+
+
+def _roof(peak: Peak, at_1_hz: float | None) -> Roof:
+    return Roof(
+        **peak.key._asdict(),
+        flop_per_s=peak.flop_per_s,
+        basis=peak.basis,
+        peak_flop_per_s=None,
+        clock_hz=peak.flop_per_s / at_1_hz if at_1_hz and peak.basis == "derived" else None,
+    )
+
+
+def levels(gpu: Gpu, capability: Capability, clock_hz: int | None = None) -> tuple[Level, ...]:
+    """DRAM, L2 and L1 (with shared memory); the arguments are those of ``roofs``.
+
+    >>> from perfkit.arch import catalog
+    >>> dram, l2, l1 = levels(catalog.gpu("a100"), catalog.capability("8.0"))
+    >>> dram.bytes_per_s, l2.bytes_per_s, round(l1.bytes_per_s / 1e12, 2)
+    (2039000000000, None, 19.49)
+    """
+    clock = gpu.boost_clock_hz if clock_hz is None else clock_hz
+    per_clock = capability.shared_memory.banks * _BANK_BYTES
+    bandwidth = gpu.memory.bandwidth_bytes_per_s
+    return (
+        Level(
+            name="dram",
+            bytes_per_s=bandwidth,
+            basis="unknown" if bandwidth is None else "published",
+            roof=f"no figure: {gpu.unknown.get('memory.bandwidth_bytes_per_s', 'none is known')}"
+            if bandwidth is None
+            else f"{gpu.memory.type}, data sheet",
+        ),
+        Level(
+            name="l2",
+            bytes_per_s=None,
+            basis="unknown",
+            roof="data sheets give no L2 bandwidth; a ceilings file can",
+        ),
+        Level(
+            name="l1",
+            bytes_per_s=None if clock is None else per_clock * gpu.sm_count * float(clock),
+            basis="unknown" if clock is None else "derived",
+            roof="no clock is known" if clock is None else f"{per_clock} bytes per clock per SM",
+            clock_hz=clock,
+        ),
+    )
+
+
+def measured_roofs(found: Iterable[Roof], ceilings: Ceilings) -> tuple[Roof, ...]:
+    """Measured rates in place of the peaks of the same key, in front of the other peaks."""
+    left = dict(ceilings.compute)
+    known = [(roof, left.pop(roof.key, None)) for roof in found]
+    measured = [
+        Roof(
+            **key._asdict(),
+            flop_per_s=rate,
+            basis="measured",
+            peak_flop_per_s=peak,
+            clock_hz=ceilings.clock_hz,
+        )
+        for key, rate, peak in (
+            *((roof.key, rate, roof.flop_per_s) for roof, rate in known if rate is not None),
+            *((key, rate, None) for key, rate in left.items()),
+        )
+    ]
+    return (*measured, *(roof for roof, rate in known if rate is None))
+
+
+def measured_levels(found: Iterable[Level], ceilings: Ceilings) -> tuple[Level, ...]:
+    """The levels with measured bandwidths in place of those that were measured."""
+    return tuple(
+        Level(
+            name=level.name,
+            bytes_per_s=ceilings.memory[level.name],
+            basis="measured",
+            roof=f"measured: {ceilings.origin}",
+            clock_hz=ceilings.clock_hz if level.name != "dram" else None,
+        )
+        if level.name in ceilings.memory
+        else level
+        for level in found
+    )
+
+
+def choose(
+    found: Sequence[Roof],
+    dtype: DType,
+    *,
+    label: str,
+    accumulate: DType | None = None,
+    sparsity: str = "dense",
+    unit: str | None = None,
+) -> Roof:
+    """The roof that a kernel of that data type is under.
+
+    Args:
+        found: all roofs of the product.
+        dtype: of the operands.
+        label: the product, for messages.
+        accumulate: type of the sums; None: ``ACCUMULATE``, or what the product has.
+        sparsity: dense | sparse; sparse must be asked for.
+        unit: simt | tensor; None: the faster one.
+
+    Raises:
+        UsageError: the product has no such roof; the hint says what it has.
+    """
+    if not found:
+        raise UsageError(f"{label}: no peak rate is known", hint="its clock is not known")
+    left = _only(found, "dtype", dtype, f"{label} has no {dtype} arithmetic")
+    what = f"{label} has no {sparsity} {dtype} arithmetic"
+    left = _only(left, "sparsity", sparsity, what)
+    if unit is not None:
+        left = _only(left, "unit", unit, f"{what} on its {unit} units")
+    wanted = accumulate or ACCUMULATE.get(dtype, DType.F32)
+    if accumulate is None and all(roof.accumulate != wanted for roof in left):
+        wanted = max((roof.accumulate for roof in left), key=lambda one: one.bits)
+    left = _only(left, "accumulate", wanted, f"{what} that accumulates in {wanted}")
+    return max(left, key=lambda roof: roof.flop_per_s)
+
+
+def _only(found: Sequence[Roof], field: str, wanted: str, otherwise: str) -> list[Roof]:
+    left = [roof for roof in found if getattr(roof, field) == wanted]
+    if not left:
+        has = ", ".join(dict.fromkeys(str(getattr(roof, field)) for roof in found))
+        raise UsageError(otherwise, hint=f"{field}: it has {has}")
+    return left
