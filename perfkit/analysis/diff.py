@@ -11,6 +11,7 @@ Constant memory and the block size may change either way.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
@@ -255,14 +256,11 @@ def _known(kernel: KernelResources, name: str, threads: int | None, dynamic: int
 _NO_BLOCK: Final = "the kernel has no launch bounds, and no --threads is given"
 
 
-def _block(kernel: KernelResources, threads: int | None) -> int | None:
-    """As typed, as launched, as required, or as bounded."""
-    if threads is None:
-        threads = kernel.threads
-    if threads is None and kernel.required_block is not None:
-        x, y, z = kernel.required_block
-        threads = x * y * z
-    return kernel.max_threads if threads is None else threads
+def _block(kernel: KernelResources, typed: int | None) -> int | None:
+    """Threads per block as typed, as required, as launched, or as bounded."""
+    required = math.prod(kernel.required_block) if kernel.required_block is not None else None
+    sizes = (typed, required, kernel.threads, kernel.max_threads)
+    return next((size for size in sizes if size is not None), None)
 
 
 def occupancy(

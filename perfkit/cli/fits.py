@@ -205,9 +205,8 @@ def _typed(launch: LaunchOptions, capability: Capability, arch: str) -> Demand:
 
 def _of_kernel(launch: LaunchOptions, capability: Capability, kernel: KernelResources) -> Demand:
     """What was not typed comes from the kernel, or is not known, and says why."""
-    launch = _as_launched(launch, kernel)
-    bounds = (launch.threads, kernel.required_block, kernel.max_threads)
-    block_is_known = any(bound is not None for bound in bounds)
+    sizes = (launch.threads, kernel.required_block, kernel.threads, kernel.max_threads)
+    block_is_known = any(size is not None for size in sizes)
     regs_are_known = launch.regs is not None or kernel.registers_per_thread is not None
     # stand-ins, so that everything else is read in the usual way
     one = replace(
@@ -246,17 +245,3 @@ _WORDS: Final = {
     "registers_per_thread": "registers are not known",
     "static_shared_bytes": "static shared memory is not known",
 }
-
-
-def _as_launched(launch: LaunchOptions, kernel: KernelResources) -> LaunchOptions:
-    """The launch that the file itself describes, where nothing else was typed."""
-    no_shared = launch.smem is None and launch.smem_dynamic is None
-    return replace(
-        launch,
-        threads=launch.threads or (str(kernel.threads) if kernel.threads else None),
-        smem_dynamic=(
-            str(kernel.dynamic_shared_bytes)
-            if no_shared and kernel.dynamic_shared_bytes is not None
-            else launch.smem_dynamic
-        ),
-    )
