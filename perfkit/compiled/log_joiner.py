@@ -6,16 +6,14 @@ space, as editors break lines, or without, as terminals do. A number is never re
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from perfkit.compiled.log_lines import Stream, clean, stream_of
-from perfkit.compiled.log_sentences import Line, Sentence, old_entry, read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from perfkit.compiled.log_sentences import Line, Sentence, old_entry, read, read_plain
 
 _MOST_LINES: Final = 6  #: over which a sentence may be spread
 _MARKED: Final = Stream(b"", marked=True)
+_BARE: Final = Stream(b"", marked=False)
 
 
 class Placed(NamedTuple):
@@ -42,41 +40,56 @@ class Joiner:
         """The next line counts, whatever it looks like."""
         return self._left > 0 or self._held is not None
 
-    def feed(self, number: int, raw: bytes) -> Iterator[Placed]:
+    def feed(self, number: int, raw: bytes) -> list[Placed]:
+        found: list[Placed] = []
+        if self._left == 0 and (plain := read_plain(raw)) is not None:
+            self._release(found)
+            placed = Placed(plain, number, _BARE if plain.kind == "frame" else _MARKED)
+            if plain.kind == "used":
+                self._held, self._held_text = placed, raw[plain.start : plain.end]
+            else:
+                found.append(placed)
+            return found
         terminated = raw.endswith(b"\n")
-        pieces = raw.replace(b"\\n", b"\r").split(b"\r") if b"\\n" in raw else raw.split(b"\r")
-        for piece in pieces:
+        if b"\\n" in raw:  # a line inside JSON
+            raw = raw.replace(b"\\n", b"\r")
+        for piece in raw.split(b"\r") if b"\r" in raw else (raw,):
             text = clean(piece)
             if text:
-                yield from self._text(number, text, terminated=terminated)
+                self._text(number, text, found, terminated=terminated)
+        return found
 
-    def finish(self) -> Iterator[Placed]:
-        yield from self._release()
-        yield from self._give_up()
+    def finish(self) -> list[Placed]:
+        found: list[Placed] = []
+        self._release(found)
+        self._give_up(found)
+        return found
 
-    def _text(self, number: int, text: bytes, *, terminated: bool) -> Iterator[Placed]:
+    def _text(self, number: int, text: bytes, found: list[Placed], *, terminated: bool) -> None:
         if self._held is not None and text.startswith(b","):
-            self._open, self._line, self._left = self._held_text, self._held.line, 1
+            self._open, self._line, self._left = clean(self._held_text), self._held.line, 1
             self._stream, self._held = self._held.stream, None
-        yield from self._release()
+        self._release(found)
         if self._left > 0:
             joined = self._joined(text, terminated=terminated)
             if joined is not None:
                 whole, line = joined
-                yield from self._sentences(whole, line, self._line, self._stream)
+                self._sentences(whole, line, self._line, self._stream, found)
                 return
             self._left -= 1
             if self._left == 0:
-                yield from self._give_up()
+                self._give_up(found)
         line = read(text, terminated=terminated)
         starts = [sentence.start for sentence in line.sentences]
         if line.open is not None:
             starts.append(line.open)
         if starts:
-            yield from self._give_up()
-            yield from self._sentences(text, line, number, stream_of(text[: starts[0]]))
+            self._give_up(found)
+            self._sentences(text, line, number, stream_of(text[: starts[0]]), found)
 
-    def _sentences(self, text: bytes, line: Line, number: int, stream: Stream) -> Iterator[Placed]:
+    def _sentences(
+        self, text: bytes, line: Line, number: int, stream: Stream, found: list[Placed]
+    ) -> None:
         end = None
         for sentence in line.sentences:
             if end is not None:
@@ -90,7 +103,7 @@ class Joiner:
                 self._held, self._held_text = placed, text[sentence.start :]
                 self._left = 0
                 return
-            yield placed
+            found.append(placed)
         self._left = 0
         if line.open is not None:
             self._open, self._line, self._stream = text[line.open :], number, stream
@@ -108,16 +121,16 @@ class Joiner:
                 unfinished = unfinished or (whole, line)
         return unfinished
 
-    def _release(self) -> Iterator[Placed]:
+    def _release(self, found: list[Placed]) -> None:
         if self._held is not None:
-            yield self._held
+            found.append(self._held)
             self._held = None
 
-    def _give_up(self) -> Iterator[Placed]:
+    def _give_up(self, found: list[Placed]) -> None:
         """The rest never came. CUDA 2 left out the architecture: that record is whole."""
         if self._open and (name := old_entry(self._open)) is not None:
             sentence = Sentence("entry", 0, len(self._open), (name, None))
-            yield Placed(sentence, self._line, self._stream)
+            found.append(Placed(sentence, self._line, self._stream))
         self._open, self._left = b"", 0
 
 

@@ -50,7 +50,9 @@ _NUMBERS: Final = (
 )
 
 
-def resources(entry: Entry, *, arch: str, origin: str, unbounded: bool) -> KernelResources:
+def resources(
+    entry: Entry, *, name: str, demangled: str, arch: str, origin: str, unbounded: bool
+) -> KernelResources:
     """One kernel. ``origin`` is the log's name; ``unbounded``: the compiler warned of its stack."""
     numbers: dict[str, int | None] = dict.fromkeys(_NUMBERS)
     unknown: dict[str, str] = {}
@@ -59,13 +61,12 @@ def resources(entry: Entry, *, arch: str, origin: str, unbounded: bool) -> Kerne
     else:
         _from_registers_line(entry, int(arch.strip("sm_af")), numbers, unknown)
         _from_frames(entry, numbers, unknown, unbounded=unbounded)
-    name = text(entry.name)
     place = f"{origin}:{entry.line}"
     if entry.linked is not None and entry.used is not None:
         place += f", linked on line {entry.linked[0]}"
     return KernelResources(
         name=name,
-        demangled=name,
+        demangled=demangled,
         arch=arch,
         parameter_bytes=None,
         max_threads=None,
@@ -113,9 +114,9 @@ def _from_registers_line(
         unknown["constant_bytes"] = _CUT if last.cut else _NO_CONSTANT
 
 
-def _first(linked: Used | None, compiled: Used | None, name: str) -> int | None:
-    values = (getattr(used, name) for used in (linked, compiled) if used is not None)
-    return next((value for value in values if value is not None), None)
+def _first(one: Used | None, other: Used | None, name: str) -> int | None:
+    value: int | None = None if one is None else getattr(one, name)
+    return value if value is not None or other is None else getattr(other, name)
 
 
 def _from_frames(

@@ -10,19 +10,35 @@ import re
 from typing import Final, NamedTuple
 
 _NAME: Final = rb"(?:[^']|'(?:lambda|unnamed)\d*')+"
+
+#: Every alternative begins with a letter and not with a group: only then does ``re`` skip quickly
+#: to the next place where one may begin. The number before "bytes" is looked up backwards.
 _SENTENCE: Final = re.compile(
-    rb"(?P<entry>Compiling entry function '(" + _NAME + rb")' for '((?:sm|compute|lto)_\w+)')"
-    rb"|(?P<linked>Function properties for '(" + _NAME + rb")'()?:?)"
-    rb"|(?P<function>Function properties for (?!')"
+    rb"C(?P<entry>ompiling entry function '(" + _NAME + rb")' for '(sm_\d{2,3}[af]?)')"
+    rb"|F(?P<linked>unction properties for '(" + _NAME + rb")'()?:?)"
+    rb"|F(?P<function>unction properties for (?!')"
     rb"(?:([^\s<>(),]+)(?= \d{1,15}(?: b|$)| (?:ptxas|nvlink)\b|$)"  # a symbol
     rb"|(\S.*?)(?= \d{1,15}(?: bytes stack|$)|$)))"  # a C++ name
-    rb"|(?P<frame>(?<![\w.+])(\d{1,15}) bytes stack frame, ?(\d{1,15}) bytes spill stores, ?"
-    rb"(\d{1,15}) bytes spill loads)"
-    rb"|(?P<used>\b[Uu]sed (\d{1,9}) registers?)"
-    rb"|(?P<time>Compile time =)"
-    rb"|(?P<module>(?<![\w.+])\d{1,15} bytes gmem\b)"
-    rb"|(?P<unbounded>Stack size for entry function '([^']+)' cannot be statically determined)"
-    rb"|(?P<failed>\bptxas (?:fatal|error) ?:)"
+    rb"|b(?P<frame>ytes stack frame, ?(\d{1,15}) bytes spill stores, ?(\d{1,15}) bytes spill loads)"
+    rb"|U(?<!\wU)(?P<used>sed (\d{1,9}) registers?)"
+    rb"|u(?<!\wu)(?P<used_>sed (\d{1,9}) registers?)"
+    rb"|C(?P<time>ompile time =)"
+    rb"|b(?P<module>ytes gmem\b)"
+    rb"|S(?P<unbounded>tack size for entry function '([^']+)'() cannot be statically determined)"
+    rb"|p(?<!\wp)(?P<failed>txas (?:fatal|error) ?:)"
+)
+_NUMBER: Final = re.compile(rb"(?<![\w.+])(\d{1,15}) $")
+#: a line as the compiler wrote it, with nothing around it: most lines of most logs
+_PLAIN: Final = re.compile(
+    rb"(?P<entry>ptxas info    : Compiling entry function '([\w$.@]+)' for "
+    rb"'(sm_\d{2,3}[af]?)')\r?\n"
+    rb"|(?P<function>ptxas info    : Function properties for ([\w$.@]+))\r?\n"
+    rb"|(?P<frame>    (\d{1,15}) bytes stack frame, (\d{1,15}) bytes spill stores, "
+    rb"(\d{1,15}) bytes spill loads)\r?\n"
+    rb"|(?P<used>ptxas info    : Used (\d{1,9}) registers(?:, used (\d{1,9}) barriers)?"
+    rb"(?:, (\d{1,15}) bytes cumulative stack size)?(?:, (\d{1,15}) bytes smem)?"
+    rb"(?:, (\d{1,15}) bytes cmem\[0\])?(?:, \d{1,15} bytes cmem\[\d{1,3}\])*)\r?\n"
+    rb"|(?P<time>ptxas info    : Compile time = .*)\n"
 )
 _TARGET: Final = re.compile(rb" ?\(target: ((?:sm|compute)_\w+)\)")
 _CLAUSE: Final = re.compile(
@@ -101,7 +117,7 @@ def read(text: bytes, *, terminated: bool = True) -> Line:
     found: list[Sentence] = []
     at, strange = 0, False
     while (match := _SENTENCE.search(text, at)) is not None:
-        kind, start, at = match.lastgroup or "", match.start(), match.end()
+        kind, start, at = (match.lastgroup or "").rstrip("_"), match.start(), match.end()
         values: tuple[bytes | None, ...] = match.group(*_GROUPS[kind]) if kind in _GROUPS else ()
         used = None
         if kind == "used":
@@ -111,13 +127,45 @@ def read(text: bytes, *, terminated: bool = True) -> Line:
                 return Line(found, start, strange)
             if used.shared is None and (more or (not terminated and at == len(text))):
                 used = used._replace(cut=True)
+        elif kind in {"frame", "module"}:
+            number = _NUMBER.search(text[max(0, start - 20) : start])
+            if number is None:
+                continue
+            start -= len(number[0])
+            values = (number[1], *values)
         elif kind == "linked" and (target := _TARGET.match(text, at)):
             at, values = target.end(), (values[0], target[1])
         found.append(Sentence(kind, start, at, values, used))
-    partial = _PARTIAL.search(text[at:])
+    return Line(found, _open(text, at), strange)
+
+
+def _open(text: bytes, at: int) -> int | None:
+    """Where a sentence begins that the line's end breaks off, if it may be one."""
+    tail = text[at:]
+    if not (b"info" in tail or b" bytes st" in tail or tail[:2].strip()[:1].isalnum()):
+        return None
+    partial = _PARTIAL.search(tail)
     if partial is None:
-        return Line(found, None, strange)
-    return Line(found, at + partial.start("start" if partial["start"] else "frame"), strange)
+        return None
+    return at + partial.start("start" if partial["start"] else "frame")
+
+
+def read_plain(line: bytes) -> Sentence | None:
+    """The sentence of a line without anything around it; None: ``read`` has to look at it."""
+    match = _PLAIN.fullmatch(line)
+    if match is None:
+        return None
+    kind = match.lastgroup or ""
+    start, end = match.span(kind)
+    if kind != "used":
+        values = match.group(*_PLAIN_GROUPS[kind]) if kind in _PLAIN_GROUPS else ()
+        return Sentence(kind, start, end, values if type(values) is tuple else (values, None))
+    numbers = match.group(*_PLAIN_GROUPS["used"])
+    registers, barriers, total, shared, constant = (
+        None if number is None else int(number) for number in numbers
+    )
+    used = Used(registers or 0, barriers, None, total, shared, None, constant)
+    return Sentence(kind, start, end, (), used)
 
 
 def old_entry(text: bytes) -> bytes | None:
@@ -126,12 +174,18 @@ def old_entry(text: bytes) -> bytes | None:
     return match[1] if match else None
 
 
-#: which groups hold the words of a sentence; a function's name is a symbol or C++
-_WORDS: Final = {"entry": 2, "linked": 2, "function": 2, "frame": 3, "unbounded": 1}
-_GROUPS: Final = {
-    kind: tuple(_SENTENCE.groupindex[kind] + 1 + n for n in range(number))
-    for kind, number in _WORDS.items()
-}
+def _groups(pattern: re.Pattern[bytes], **words: int) -> dict[str, tuple[int, ...]]:
+    """Sentence -> the groups with its words."""
+    first = pattern.groupindex
+    return {
+        kind: tuple(first[kind] + 1 + place for place in range(number))
+        for kind, number in words.items()
+    }
+
+
+#: a function's name is a symbol or C++
+_GROUPS: Final = _groups(_SENTENCE, entry=2, linked=2, function=2, frame=2, unbounded=2)
+_PLAIN_GROUPS: Final = _groups(_PLAIN, entry=2, function=1, frame=3, used=5)
 
 
 def _used(text: bytes, registers: int, at: int) -> tuple[Used, int, bool, bool]:

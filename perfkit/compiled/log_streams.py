@@ -29,6 +29,7 @@ NAME, FRAME, USED, DONE = range(4)
 _PATIENCE: Final = 512
 _MOST_OPEN: Final = 512
 _RECENT_MODULES: Final = 16
+_MOST_LOST: Final = 64  #: characters of a name that pasting may have taken
 
 _MIXED: Final = (
     "several compilations write at once around line {line}, and nothing tells their lines apart"
@@ -82,7 +83,9 @@ class Entry:
 
     def is_called(self, name: bytes) -> bool:
         """By its name, or by what pasting through Markdown leaves of it."""
-        return name == self.name or _bare(name) == _bare(self.name)
+        return name == self.name or (
+            abs(len(name) - len(self.name)) < _MOST_LOST and _bare(name) == _bare(self.name)
+        )
 
 
 def _bare(name: bytes) -> bytes:
@@ -120,7 +123,7 @@ class LogStream:
         return bool(self._open)
 
     def entry(self, name: bytes, arch: bytes | None, line: int) -> None:
-        self._tick()
+        self._clock += 1
         self._settle()
         self._last = None
         self._expire()
@@ -131,7 +134,7 @@ class LogStream:
         self._entries.append(found)
 
     def function(self, name: bytes, line: int) -> None:
-        self._tick()
+        self._clock += 1
         self._settle()
         self._has_names = True
         named = self._named(name)
@@ -151,7 +154,7 @@ class LogStream:
 
     def frame(self, sizes: tuple[int, int, int], line: int) -> bool:
         """Whether it is known whose numbers these are, or they are no loss."""
-        self._tick()
+        self._clock += 1
         self._has_frames = True
         awaiting = self._awaiting
         if not awaiting and not self._has_names and len(self._open) == 1:
@@ -173,7 +176,7 @@ class LogStream:
 
     def used(self, used: Used, line: int) -> bool:
         """Whether it is known whose numbers these are, or which kernels share the doubt."""
-        self._tick()
+        self._clock += 1
         waiting = self._waiting()
         if not waiting:
             self._skip_record()
@@ -199,14 +202,14 @@ class LogStream:
 
         nvcc compiles them so with -rdc=true and -G.
         """
-        self._tick()
+        self._clock += 1
         block, self._function = self._function, None
         if block is not None and block.frame is not None:
             self._lost(block.frame, block.line)
 
     def module(self) -> None:
         """Another run of the compiler, or another file of the same run, begins."""
-        self._tick()
+        self._clock += 1
         self._settle()
         self._last, self._module = None, Module()
         self._modules.append(self._module)
@@ -224,6 +227,8 @@ class LogStream:
 
     def _waiting(self) -> list[Entry]:
         """The kernels that a line "Used" may belong to. Filters may have left out other lines."""
+        if len(self._open) == 1 and self._open[0].stage == USED:
+            return list(self._open)
         for stage, was_filtered in (
             (USED, True),
             (FRAME, not self._has_frames),
@@ -256,14 +261,12 @@ class LogStream:
 
     def _close(self, entry: Entry) -> None:
         entry.stage = DONE
-        self._open = [one for one in self._open if one is not entry]
-        self._awaiting = [one for one in self._awaiting if one is not entry]
-
-    def _tick(self) -> None:
-        self._clock += 1
+        self._open.remove(entry)
+        if entry in self._awaiting:
+            self._awaiting.remove(entry)
 
     def _expire(self) -> None:
-        for entry in list(self._open):
+        for entry in tuple(self._open):
             late = entry.stage != NAME and self._clock - entry.since > _PATIENCE
             if late or len(self._open) > _MOST_OPEN:
                 entry.refuse(_NO_END.format(line=entry.line))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,19 +14,30 @@ if TYPE_CHECKING:
     from perfkit.kernel import KernelResources
 
 
+def shown_names(symbols: Iterable[str]) -> dict[str, str]:
+    """Symbol -> name for people: short, or the whole signature where several symbols share it.
+
+    >>> shown_names(["_Z1fi", "_Z1gi", "_Z1gf"])
+    {'_Z1fi': 'f', '_Z1gi': 'g(int)', '_Z1gf': 'g(float)'}
+    """
+    names = {symbol: demangle(symbol) for symbol in symbols}
+    shared = Counter(name.name for name in names.values())
+    return {
+        symbol: name.signature if shared[name.name] > 1 else name.name
+        for symbol, name in names.items()
+    }
+
+
 def told_apart(kernels: Iterable[KernelResources]) -> tuple[KernelResources, ...]:
     """The same kernels; a short name that several symbols share becomes the whole signature.
 
     An image knows only its own overloads, so that one kernel could have two names in one library.
     """
     kernels = tuple(kernels)
-    symbols: dict[str, set[str]] = defaultdict(set)
-    names = {name: demangle(name) for name in {kernel.name for kernel in kernels}}
-    for symbol, name in names.items():
-        symbols[name.name].add(symbol)
-    found = []
-    for kernel in kernels:
-        name = names[kernel.name]
-        shown = name.signature if len(symbols[name.name]) > 1 else name.name
-        found.append(kernel if kernel.demangled == shown else replace(kernel, demangled=shown))
-    return tuple(found)
+    shown = shown_names({kernel.name for kernel in kernels})
+    return tuple(
+        kernel
+        if kernel.demangled == shown[kernel.name]
+        else replace(kernel, demangled=shown[kernel.name])
+        for kernel in kernels
+    )

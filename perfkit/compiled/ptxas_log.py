@@ -15,9 +15,9 @@ from perfkit.compiled.log_streams import Entry, LogStream, Module
 from perfkit.compiled.troubles import Troubles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from perfkit.compiled.log_sentences import Used
+    from perfkit.compiled.log_sentences import Sentence, Used
     from perfkit.kernel import KernelResources
 
 _MOST_STREAMS: Final = 64
@@ -40,23 +40,33 @@ class LogReader:
         self._links: list[tuple[bytes, bytes | None, int, Used]] = []
         self._unbounded: set[bytes] = set()
 
-    @property
-    def waiting(self) -> bool:
-        """The next line counts, whatever it looks like."""
-        return self._joiner.waiting
+    def feed(self, number: int, line: bytes) -> bool:
+        """Take line ``number``, counted from 1; only a file's last may be without its end.
 
-    def feed(self, number: int, line: bytes) -> None:
-        """Line ``number``, counted from 1; only a file's last line may be without its end."""
+        Returns:
+            Whether the next line counts, whatever it looks like.
+        """
         for placed in self._joiner.feed(number, line):
             self._take(placed)
+        return self._joiner.waiting
 
-    def kernels(self, *, origin: str, arch: str | None = None) -> Iterator[KernelResources]:
+    def names(self) -> set[str]:
+        """The symbols of all kernels so far."""
+        return {text(entry.name) for entry in self._entries} | {
+            text(name) for name, _, _, _ in self._links
+        }
+
+    def kernels(
+        self, *, origin: str, arch: str | None = None, shown: Mapping[str, str] | None = None
+    ) -> Iterator[KernelResources]:
         """All kernels in the order in which their records begin; to be asked for once.
 
         Args:
             origin: the log's name.
             arch: of kernels for which the log names none, such as ``sm_89``.
+            shown: symbol -> name for people.
         """
+        shown = shown or {}
         for placed in self._joiner.finish():
             self._take(placed)
         for stream in self._streams.values():
@@ -64,54 +74,47 @@ class LogReader:
         self._link()
         self._entries.sort(key=lambda entry: entry.line)
         for entry in self._entries:
-            name = text(entry.arch) if entry.arch else arch
-            if name is None:
-                self.troubles.add_without_arch(entry.line, text(entry.name))
+            name = text(entry.name)
+            target = text(entry.arch) if entry.arch else arch
+            if target is None:
+                self.troubles.add_without_arch(entry.line, name)
                 continue
-            unbounded = entry.name in self._unbounded
-            yield resources(entry, arch=name, origin=origin, unbounded=unbounded)
+            yield resources(
+                entry,
+                name=name,
+                demangled=shown.get(name, name),
+                arch=target,
+                origin=origin,
+                unbounded=entry.name in self._unbounded,
+            )
 
     def _take(self, placed: Placed) -> None:
-        sentence, line = placed.sentence, placed.line
-        kind, values, used = sentence.kind, sentence.values, sentence.used
-        if kind == "unbounded":
-            self._unbounded.add(values[0] or b"")
-        elif kind == "linked":
-            mixed = self._linking.get(placed.stream.key) is not None
-            link = None if mixed else (values[0] or b"", values[1], line)
-            self._linking[placed.stream.key] = link
-        elif used is not None and (used.stack is not None or placed.stream.key in self._linking):
-            link = self._linking.pop(placed.stream.key, None)
+        sentence, line, (key, marked) = placed
+        kind, used = sentence.kind, sentence.used
+        if kind in {"linked", "unbounded"}:
+            name, arch = sentence.values
+            self._name(kind, name or b"", arch, placed)
+        elif used is not None and (used.stack is not None or key in self._linking):
+            link = self._linking.pop(key, None)
             if link is None:
                 self.troubles.add(line, _NO_LINK)
             else:
                 self._links.append((link[0], link[1] or used.arch, link[2], used))
         elif (stream := self._stream(placed)) is not None:
-            self._pass_on(stream, placed)
-        elif used is not None and placed.stream.marked:
+            self._current = stream
+            if (trouble := _pass_on(stream, sentence, line)) is not None:
+                self.troubles.add(line, trouble)
+        elif used is not None and marked:
             self.troubles.add(line, _NOBODY)
 
-    def _pass_on(self, stream: LogStream, placed: Placed) -> None:
-        sentence, line = placed.sentence, placed.line
-        values = sentence.values
-        self._current = stream
-        if sentence.used is not None:
-            if not stream.used(sentence.used, line):
-                self.troubles.add(line, _NOBODY)
-        elif sentence.kind == "entry":
-            stream.entry(values[0] or b"", values[1], line)
-        elif sentence.kind == "function":
-            stream.function((values[0] or values[1] or b"").strip(b"`*"), line)
-        elif sentence.kind == "frame":
-            stack, stores, loads = (int(value or 0) for value in values)
-            if not stream.frame((stack, stores, loads), line):
-                self.troubles.add(line, _NO_FUNCTION)
-        elif sentence.kind == "time":
-            stream.time()
-        elif sentence.kind == "module":
-            stream.module()
-        elif sentence.kind == "failed":
-            stream.failed(line)
+    def _name(self, kind: str, name: bytes, arch: bytes | None, placed: Placed) -> None:
+        if kind == "unbounded":
+            self._unbounded.add(name)
+            return
+        key = placed.stream.key
+        # two linkers at once: nothing tells whose registers come next
+        mixed = self._linking.get(key) is not None
+        self._linking[key] = None if mixed else (name, arch, placed.line)
 
     def _stream(self, placed: Placed) -> LogStream | None:
         """By what marks the line; a mark that never began a record tells nothing."""
@@ -151,6 +154,28 @@ class LogReader:
                 found = Entry(name, arch, line, Module())
                 found.linked = (line, used)
                 self._entries.append(found)
+
+
+def _pass_on(stream: LogStream, sentence: Sentence, line: int) -> str | None:
+    """What is wrong with the sentence; None: its kernel is known, or it is no loss."""
+    kind, values = sentence.kind, sentence.values
+    if kind == "entry":
+        stream.entry(values[0] or b"", values[1], line)
+    elif kind == "function":
+        stream.function((values[0] or values[1] or b"").strip(b"`*"), line)
+    elif kind == "frame":
+        stack, stores, loads = values
+        sizes = (int(stack or 0), int(stores or 0), int(loads or 0))
+        return None if stream.frame(sizes, line) else _NO_FUNCTION
+    elif sentence.used is not None:
+        return None if stream.used(sentence.used, line) else _NOBODY
+    elif kind == "time":
+        stream.time()
+    elif kind == "module":
+        stream.module()
+    elif kind == "failed":
+        stream.failed(line)
+    return None
 
 
 def read_log(

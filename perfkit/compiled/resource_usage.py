@@ -15,7 +15,7 @@ from perfkit.compiled.troubles import Troubles
 from perfkit.kernel import KernelResources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _SECTION: Final = re.compile(rb"\bFatbin (\w+) code ?:$")
 _ARCH: Final = re.compile(rb"\barch = (sm_\d{2,3}[af]?)$")
@@ -86,13 +86,12 @@ class UsageReader:
         self._name: bytes | None = None
         self._last = 0  #: line that may go on, as its values did not all fit
 
-    @property
-    def waiting(self) -> bool:
-        """The next line counts, whatever it looks like."""
-        return self._last > 0
+    def feed(self, number: int, line: bytes) -> bool:
+        """Take line ``number``, counted from 1; only a file's last may be without its end.
 
-    def feed(self, number: int, line: bytes) -> None:
-        """Line ``number``, counted from 1; only a file's last line may be without its end."""
+        Returns:
+            Whether the next line counts, whatever it looks like.
+        """
         goes_on, self._last = self._last == number - 1 and self._last > 0, 0
         text = clean(line)
         if (first := _FIRST.search(text)) is not None:
@@ -107,21 +106,36 @@ class UsageReader:
             self._image += 1
         elif self._is_code and (arch := _ARCH.search(text)) is not None:
             self._arch = arch[1]
+        return self._last > 0
 
-    def kernels(self, *, origin: str, arch: str | None = None) -> Iterator[KernelResources]:
-        """All kernels in order. ``arch``: of those for which the text names none."""
+    def names(self) -> set[str]:
+        """The symbols of all kernels so far."""
+        return {_text(function.name) for function in self._functions if function.is_kernel}
+
+    def kernels(
+        self, *, origin: str, arch: str | None = None, shown: Mapping[str, str] | None = None
+    ) -> Iterator[KernelResources]:
+        """All kernels in order.
+
+        Args:
+            origin: the text's name.
+            arch: of kernels for which the text names none, such as ``sm_89``.
+            shown: symbol -> name for people.
+        """
+        shown = shown or {}
         # the reservation comes with linking: less than it in one kernel, and none has it
         unlinked = {f.image for f in self._functions if 0 < f.shared < RESERVED_BYTES}
         for function in self._functions:
             known = function.arch.decode("ascii") if function.arch else arch
-            name = function.name.decode("utf-8", "backslashreplace")
+            name = _text(function.name)
             if not function.is_kernel:
                 continue
             if known is None:
                 self.troubles.add_without_arch(function.line, name)
             else:
                 is_linked = function.image not in unlinked
-                yield _resources(function, name, known, origin, is_linked=is_linked)
+                names = (name, shown.get(name, name))
+                yield _resources(function, names, known, origin, is_linked=is_linked)
 
     def _begin(self, head: bytes, number: int) -> None:
         name = head.removeprefix(b"Function ").rstrip(b" :") or self._name
@@ -146,8 +160,12 @@ class UsageReader:
             self._last = number
 
 
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "backslashreplace")
+
+
 def _resources(
-    function: _Function, name: str, arch: str, origin: str, *, is_linked: bool
+    function: _Function, names: tuple[str, str], arch: str, origin: str, *, is_linked: bool
 ) -> KernelResources:
     numbers: dict[str, int | None] = {}
     unknown = dict(_NOT_REPORTED)
@@ -167,8 +185,8 @@ def _resources(
     else:
         numbers["local_bytes"] = stack + int(local)
     return KernelResources(
-        name=name,
-        demangled=name,
+        name=names[0],
+        demangled=names[1],
         arch=arch,
         spill_store_bytes=None,
         spill_load_bytes=None,
