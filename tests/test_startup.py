@@ -50,6 +50,7 @@ def run(statement: str) -> tuple[int, str, set[str]]:
         (["occupancy", "-g", "h100", "-t", "256", "-r", "40"], "registers"),
         (["gpu", "show", "h100", "-f", "json"], '"sm_count"'),
         (["arch", "list"], "9.0"),
+        (["fits", "-g", "8.9", "-t", "256", "-r", "40", "-s", "300K"], "needs 307,200 B"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
