@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,11 +17,14 @@ from perfkit.compiled import tools
 from perfkit.compiled.cubin import read_image
 from perfkit.compiled.files import shown
 from perfkit.compiled.names import told_apart
+from perfkit.compiled.plain_images import plain_images
 from perfkit.compiled.reading import NoKernel, Reading
 from perfkit.errors import CubinError, InputError
 from perfkit.record import record
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from perfkit.compiled.tools import Finished
     from perfkit.kernel import KernelResources
 
@@ -42,13 +46,21 @@ _MOST_SHOWN: Final = 3
 @record
 class _Image:
     number: int  #: as in ``cuobjdump -lelf``
-    arch: str
-    path: Path
+    arch: str  #: empty: not known before it is read
     member: str  #: of a static library, else empty
+    read: Callable[[], bytes]
 
     def origin(self, file: str) -> str:
         inside = f"({self.member})" if self.member else ""
-        return f"{file}{inside}, image {self.number} for {self.arch}"
+        return f"{file}{inside}, image {self.number}" + (f" for {self.arch}" if self.arch else "")
+
+
+@record
+class _Extract:
+    """``trouble``: why there may be more images than these."""
+
+    images: list[_Image]
+    trouble: str | None = None
 
 
 def read_container(path: Path, *, name: str | None = None, fatbins: bytes | None = None) -> Reading:
@@ -66,29 +78,23 @@ def read_container(path: Path, *, name: str | None = None, fatbins: bytes | None
     """
     name = name or shown(path)
     tool = tools.find(tools.CUOBJDUMP)
+    kernels: list[KernelResources] = []
+    broken: list[CubinError] = []
     with tempfile.TemporaryDirectory(prefix="perfkit-", ignore_cleanup_errors=True) as place:
         folder = Path(place)
-        images, notes = _extract(tool, _prepare(path, fatbins, folder), folder, name)
-        kernels: list[KernelResources] = []
-        broken: list[CubinError] = []
-        for image in images:
+        extract = _extract(tool, _prepare(path, fatbins, folder), folder)
+        if extract.trouble is not None:
+            extract = _more(extract, path, fatbins)
+        for image in extract.images:
             try:
-                kernels += read_image(image.path.read_bytes(), origin=image.origin(name))
+                kernels += read_image(image.read(), origin=image.origin(name))
             except CubinError as error:
                 broken.append(error)
         ptx = sorted({match[1] for file in folder.iterdir() if (match := _PTX.match(file.name))})
-    if broken and not kernels:
-        raise broken[0]
     if not kernels:
-        raise _empty(name, len(images), ptx, notes)
-    if broken:
-        notes.append(f"{name}: {_some(broken, len(images))}")
-    if ptx:
-        notes.append(
-            f"{name}: also has PTX for {_targets(ptx)}, compiled when the program runs: what that "
-            "code needs is not known"
-        )
-    return Reading(kernels=told_apart(kernels), notes=tuple(notes))
+        raise _empty(name, extract, ptx, broken)
+    notes = _notes(extract, ptx, broken)
+    return Reading(kernels=told_apart(kernels), notes=tuple(f"{name}: {note}" for note in notes))
 
 
 def _prepare(path: Path, fatbins: bytes | None, folder: Path) -> Path:
@@ -104,24 +110,19 @@ def _prepare(path: Path, fatbins: bytes | None, folder: Path) -> Path:
     return link
 
 
-def _extract(tool: Path, file: Path, folder: Path, name: str) -> tuple[list[_Image], list[str]]:
-    """The images that cuobjdump writes into ``folder``, and notes on those that it does not."""
+def _extract(tool: Path, file: Path, folder: Path) -> _Extract:
+    """The images that cuobjdump writes into ``folder``."""
     done = tools.run([tool, "-xelf", "all", "-xptx", "all", file], folder=folder)
     if removed := _REMOVED.search(done.stderr):
-        return _extract_by_target(tool, file, folder, name, removed)
+        return _extract_by_target(tool, file, folder, removed)
     images = _images(folder, done, str(file))
     if done.code in {0, 255} or "does not contain device code" in done.stderr:
-        return images, []
-    why = tools.reason(done, tool.stem).replace(str(file), "the file").replace("'the file'", "it")
-    if not images:
-        raise InputError(f"its device code cannot be taken out: {why}", where=name)
-    many = f"the first {len(images)} images" if len(images) > 1 else "the first image"
-    return images, [f"{name}: only {many} could be read, what follows is not known: {why}"]
+        return _Extract(images=images)
+    why = tools.reason(done, tool.stem).replace(f"'{file}'", "it").replace(str(file), "it")
+    return _Extract(images=images, trouble=why)
 
 
-def _extract_by_target(
-    tool: Path, file: Path, folder: Path, name: str, removed: re.Match[str]
-) -> tuple[list[_Image], list[str]]:
+def _extract_by_target(tool: Path, file: Path, folder: Path, removed: re.Match[str]) -> _Extract:
     """A file with code for old GPUs, at which cuobjdump stops: it is asked for one target a time.
 
     Its numbers then count the images of that target.
@@ -138,13 +139,21 @@ def _extract_by_target(
         # who asks for sm_90a gets the images for sm_90 again
         images += [image for image in _images(part, done, str(file)) if image.arch not in known]
     version = _VERSION.search(tools.run([tool, "--version"], folder=folder).stdout)
-    which = f"cuobjdump {version[1]}" if version else "this cuobjdump"
-    other = f"; set CUOBJDUMP to that of {removed[2]} to read all" if removed[2] else ""
-    note = f"{name}: has code for {removed[1]}, which {which} does not read{other}"
-    if not images:
-        raise InputError(note.removeprefix(f"{name}: "), where=name)
-    archs = ", ".join(dict.fromkeys(image.arch for image in images))
-    return images, [f"{note}; read were only the images for {archs}"]
+    which = f"cuobjdump {version[1]}" if version else "cuobjdump"
+    other = f", that of {removed[2]} does (CUOBJDUMP)" if removed[2] else ""
+    return _Extract(images=images, trouble=f"{which} does not read {removed[1]}{other}")
+
+
+def _more(extract: _Extract, path: Path, fatbins: bytes | None) -> _Extract:
+    """What lies uncompressed in the file, where that is more than cuobjdump could take out."""
+    plain = plain_images(path, fatbins)
+    if len(plain) <= len(extract.images):
+        return extract
+    images = [
+        _Image(number=number, arch="", member="", read=partial(bytes, image))
+        for number, image in enumerate(plain, 1)
+    ]
+    return _Extract(images=images, trouble=extract.trouble)
 
 
 def _images(folder: Path, done: Finished, file: str) -> list[_Image]:
@@ -156,14 +165,24 @@ def _images(folder: Path, done: Finished, file: str) -> list[_Image]:
         elif match := _EXTRACTED.fullmatch(line):
             members[match[1]] = member
     found = [
-        _Image(number=int(match[1]), arch=match[2], path=path, member=members.get(path.name, ""))
+        _Image(
+            number=int(match[1]),
+            arch=match[2],
+            member=members.get(path.name, ""),
+            read=path.read_bytes,
+        )
         for path in folder.iterdir()
         if (match := _ELF.fullmatch(path.name))
     ]
     return sorted(found, key=lambda image: image.number)
 
 
-def _empty(name: str, images: int, ptx: list[str], notes: list[str]) -> InputError:
+def _empty(name: str, extract: _Extract, ptx: list[str], broken: list[CubinError]) -> InputError:
+    """Why there is no kernel."""
+    if broken:
+        return broken[0]
+    if extract.trouble is not None and not extract.images:
+        return InputError(f"its device code cannot be taken out: {extract.trouble}", where=name)
     if ptx:
         return InputError(
             f"no machine code: it has PTX for {_targets(ptx)}, compiled when the program runs",
@@ -171,22 +190,28 @@ def _empty(name: str, images: int, ptx: list[str], notes: list[str]) -> InputErr
             hint="cuobjdump -xptx all FILE takes the PTX out, and perfkit compiles it: "
             "perfkit inspect FILE.ptx --gpu sm_90",
         )
-    if images:
-        return NoKernel(f"its device code holds no kernel ({images} images)", where=name)
+    if extract.images:
+        return NoKernel(f"no kernel in its {len(extract.images)} images of device code", where=name)
     return InputError(
         "no device code: neither machine code nor PTX, perhaps code that is yet to be linked (LTO)",
         where=name,
-        hint="; ".join(notes) or None,
     )
+
+
+def _notes(extract: _Extract, ptx: list[str], broken: list[CubinError]) -> Iterator[str]:
+    count = len(extract.images)
+    if extract.trouble is not None:
+        yield f"may have more images of device code than the {count} read: {extract.trouble}"
+    if broken:
+        said = "; ".join(str(error) for error in broken[:_MOST_SHOWN])
+        more = f"; and {len(broken) - _MOST_SHOWN} more" if len(broken) > _MOST_SHOWN else ""
+        yield f"{len(broken)} of {count} images could not be read: {said}{more}"
+    if ptx:
+        yield (
+            f"also has PTX for {_targets(ptx)}, compiled when the program runs: what that code "
+            "needs is not known"
+        )
 
 
 def _targets(ptx: list[str]) -> str:
     return ", ".join(f"compute_{number}" for number in ptx)
-
-
-def _some(errors: list[CubinError], images: int) -> str:
-    said = "; ".join(str(error) for error in errors[:_MOST_SHOWN])
-    more = len(errors) - _MOST_SHOWN
-    return f"{len(errors)} of {images} images could not be read: {said}" + (
-        f"; and {more} more" if more > 0 else ""
-    )

@@ -1,8 +1,9 @@
 """A cubin's kernels and what each needs. No NVIDIA tool and no device is asked.
 
 Shared memory is what the user declared: from 9.0 on a linked cubin adds the system's 1 KiB to
-``.nv.shared.<kernel>`` (facts: RULES section 4; the driver's attribute leaves it out, measured on
-an H200). Local memory is what the driver reports as a function's local size.
+``.nv.shared.<kernel>``, with every toolkit from 11.8 to 13.5 (facts: RULES section 4; the driver's
+attribute leaves it out, measured on an H200). Local memory is what the driver reports as a
+function's local size.
 """
 
 from __future__ import annotations
@@ -17,15 +18,13 @@ from perfkit.compiled.elf import read_elf
 from perfkit.compiled.files import reading, shown
 from perfkit.compiled.kinds import HEAD_BYTES, is_cubin
 from perfkit.compiled.nv_info import read_function_table, read_kernel_attributes
+from perfkit.compiled.shared_memory import declared_bytes
 from perfkit.errors import CubinError
 from perfkit.kernel import KernelResources
 
 if TYPE_CHECKING:
     from perfkit.compiled.elf import CudaElf, Symbol
     from perfkit.compiled.nv_info import FunctionTable, KernelAttributes
-
-#: What the system keeps of every block's shared memory from 8.0 on; in the file from 9.0 on.
-_RESERVED_SHARED: Final = 1024
 
 _NONE_DECLARED: Final = "the kernel declares none"
 _UNLINKED: Final = "the kernel calls functions that are not linked yet"
@@ -130,9 +129,7 @@ def _static_shared(elf: CudaElf, code: int) -> int:
     section = elf.of_code(".nv.shared.", code)
     if section is None:
         return 0
-    if elf.reserves_shared and elf.sm >= 90 and section.size >= _RESERVED_SHARED:
-        return section.size - _RESERVED_SHARED
-    return section.size
+    return section.size if elf.relocatable else declared_bytes(section.size, elf.sm)
 
 
 def _barriers(elf: CudaElf, code: int, attributes: KernelAttributes) -> int:

@@ -78,7 +78,6 @@ class CudaElf:
     sections: dict[int, Section]  #: by their number; kinds that cubins do not have are left out
     by_code: dict[int, list[Section]] = field(repr=False)  #: sh_info -> sections that point there
     functions: tuple[Symbol, ...]
-    reserves_shared: bool  #: .nv.shared.<kernel> includes the system's reservation
 
     def content(self, section: Section) -> bytes:
         """The bytes of a section; none for NOBITS."""
@@ -112,7 +111,7 @@ def read_elf(data: bytes, *, origin: str) -> CudaElf:
     """
     header = _read_header(data, origin)
     sections = _read_sections(data, header, origin)
-    functions, strings = _read_functions(data, sections, origin)
+    functions = _read_functions(data, sections, origin)
     by_code: dict[int, list[Section]] = {}
     for section in sections.values():
         by_code.setdefault(section.info, []).append(section)
@@ -129,7 +128,6 @@ def read_elf(data: bytes, *, origin: str) -> CudaElf:
         sections=sections,
         by_code=by_code,
         functions=functions,
-        reserves_shared=header.type == _ET_EXEC and b".nv.reservedSmem." in strings,
     )
 
 
@@ -216,10 +214,8 @@ def _check_names(table: bytes, readers: int, cost: int, where: str) -> None:
         raise CubinError("not a plausible table of names", where=where)
 
 
-def _read_functions(
-    data: bytes, sections: dict[int, Section], origin: str
-) -> tuple[tuple[Symbol, ...], bytes]:
-    """The functions of the symbol table in file order, and the table of their names."""
+def _read_functions(data: bytes, sections: dict[int, Section], origin: str) -> tuple[Symbol, ...]:
+    """The functions of the symbol table, in file order."""
     table = next((s for s in sections.values() if s.type == _SYMTAB), None)
     if table is None:
         raise CubinError("no symbol table, so no kernels", where=origin)
@@ -237,7 +233,7 @@ def _read_functions(
             raise CubinError(f"symbol {number} has no name", where=f"{origin}@{where:#x}")
         name = _printable(names[at : names.index(b"\0", at)].decode("utf-8", "replace"))
         functions.append(Symbol(number, name, section, value, size, bool(other & _ENTRY)))
-    return tuple(functions), names
+    return tuple(functions)
 
 
 def _printable(name: str) -> str:

@@ -40,11 +40,25 @@ def device_code(path: Path) -> str | None:
         InputError: unreadable, or truncated.
     """
     with reading(path), path.open("rb") as file:
-        names = _section_names(file, path)
-        if names is None:
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-                return _whose(content)
-        return _whose(names)
+        sections = _sections(file, path)
+        if sections is not None:
+            return _whose(b"\0".join(sections))
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return _whose(content)
+
+
+def device_sections(path: Path) -> tuple[tuple[int, int], ...]:
+    """Offset and size of what holds the device code that is linked, or else that still is to be.
+
+    The whole file where that cannot be told.
+
+    Raises:
+        InputError: unreadable, or truncated.
+    """
+    with reading(path), path.open("rb") as file:
+        sections = _sections(file, path) or {}
+        found = [sections[name] for name in _DEVICE if name in sections and sections[name][1]]
+        return (found[0],) if found else ((0, path.stat().st_size),)
 
 
 def _whose(names: bytes | mmap.mmap) -> str | None:
@@ -53,14 +67,14 @@ def _whose(names: bytes | mmap.mmap) -> str | None:
     return "amd" if names.find(_AMD) >= 0 else None
 
 
-def _section_names(file: BinaryIO, path: Path) -> bytes | None:
-    """The names of an ELF file's sections; None: of another kind, search all of it."""
+def _sections(file: BinaryIO, path: Path) -> dict[bytes, tuple[int, int]] | None:
+    """Offset and size of an ELF file's sections by name; None: another kind, search all of it."""
     head = file.read(_ELF_HEADER.size)
     if len(head) < _ELF_HEADER.size or head[:6] != b"\x7fELF\x02\x01":
         return None
     *_, table, _, _, _, _, entry, count, names = _ELF_HEADER.unpack(head)
     if not table:
-        return b""  # stripped of its sections
+        return {}  # stripped of its sections
     end = file.seek(0, 2)
     if table + count * entry > end or entry != _ELF_SECTION.size:
         raise InputError(
@@ -69,13 +83,16 @@ def _section_names(file: BinaryIO, path: Path) -> bytes | None:
         )
     file.seek(table)
     headers = list(_ELF_SECTION.iter_unpack(file.read(count * entry)))
-    if names >= len(headers):
-        return None
-    offset, size = headers[names][4:6]
-    if size > _NAMES_BYTES or offset + size > end:
+    offset, size = headers[names][4:6] if names < len(headers) else (0, 0)
+    if not size or size > _NAMES_BYTES or offset + size > end:
         return None
     file.seek(offset)
-    return file.read(size)
+    strings = file.read(size)
+    return {
+        strings[name : strings.find(b"\0", name)]: (start, length)
+        for name, _, _, _, start, length, *_ in headers
+        if name < size and start + length <= end
+    }
 
 
 def windows_fatbins(path: Path) -> bytes:

@@ -1,0 +1,60 @@
+"""Cubins that lie uncompressed in a container: what is left where cuobjdump gives up.
+
+cuobjdump stops at the first image that it does not take, and so loses all that follow. There are
+good images among those: of GPUs that it no longer supports, and (seen with 13.1 to 13.5) whatever
+CUDA 12.1 made for sm_90. nvcc compresses cubins only when asked to, so most can be found by their
+ELF header alone; where one ends its own tables say (gABI chapter 4).
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from typing import TYPE_CHECKING, Final
+
+from perfkit.compiled.files import reading
+from perfkit.compiled.host_file import device_sections
+from perfkit.compiled.kinds import EM_CUDA
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_MAGIC: Final = b"\x7fELF\x02\x01"
+_HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
+
+
+def plain_images(path: Path, fatbins: bytes | None = None) -> list[bytes]:
+    """Every uncompressed cubin of a file, or of ``fatbins``, in file order.
+
+    Raises:
+        InputError: the file is unreadable or truncated.
+    """
+    if fatbins is not None:
+        return list(_images(fatbins, 0, len(fatbins)))
+    sections = device_sections(path)
+    with (
+        reading(path),
+        path.open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+    ):
+        return [image for start, size in sections for image in _images(data, start, start + size)]
+
+
+def _images(data: bytes | mmap.mmap, start: int, end: int) -> Iterator[bytes]:
+    at = data.find(_MAGIC, start, end)
+    while 0 <= at <= end - _HEADER.size:
+        size = _size(data[at : at + _HEADER.size])
+        if size and at + size <= end:
+            yield data[at : at + size]
+        at = data.find(_MAGIC, at + (size or 1), end)
+
+
+def _size(header: bytes) -> int:
+    """Bytes of the cubin that begins so; 0: it is none."""
+    _, _, machine, _, _, segments, sections, _, _, segment, count, section, number, _ = (
+        _HEADER.unpack(header)
+    )
+    if machine != EM_CUDA:
+        return 0
+    return int(max(segments + count * segment, sections + number * section, _HEADER.size))
