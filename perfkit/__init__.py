@@ -20,7 +20,9 @@ if TYPE_CHECKING:
         gpu,
         inspect,
         occupancy,
+        sectors,
         sweep,
+        wavefronts,
     )
 
 __all__ = [
@@ -34,7 +36,9 @@ __all__ = [
     "gpu",
     "inspect",
     "occupancy",
+    "sectors",
     "sweep",
+    "wavefronts",
 ]
 
 

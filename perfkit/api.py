@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from perfkit.arch import catalog
 from perfkit.arch.types import Capability, Gpu, Target
 from perfkit.errors import UnknownTarget, UsageError
+from perfkit.models import banks, coalescing, inverse
 from perfkit.models import carveout as carveout_model
-from perfkit.models import inverse
 from perfkit.models import occupancy as occupancy_model
 from perfkit.models.occupancy import Occupancy, PartitionedCaching, Rule
 
@@ -30,6 +30,8 @@ TargetLike: TypeAlias = str | Capability | Gpu | Target
 
 capability = catalog.capability
 gpu = catalog.gpu
+sectors = coalescing.sectors
+wavefronts = banks.wavefronts
 
 
 def _capability(target: TargetLike) -> Capability:

@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "inspect": "inspect",
     "fits": "fits",
     "diff": "diff",
+    "access": "access",
     "arch": "arch",
     "gpu": "gpu",
     "doctor": "doctor",
@@ -40,7 +41,7 @@ COMMANDS: Final = {
 EXIT_INTERRUPTED: Final = 130
 
 #: how models begin a message about an input that is also an option: ``regs = 256: …``
-_INPUT: Final = re.compile(r"^(threads|regs|smem|carveout|barriers|grid|cluster) = ")
+_INPUT: Final = re.compile(r"^(threads|regs|smem|carveout|barriers|grid|cluster|width) = ")
 
 
 class LazyGroup(TyperGroup):

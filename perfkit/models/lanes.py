@@ -38,7 +38,7 @@ def addresses(
             an address, or an address that is negative or not a multiple of the width: the
             hardware stops the kernel there.
     """
-    if width not in WIDTHS:
+    if isinstance(width, float) or width not in WIDTHS:
         raise UsageError(
             f"width = {width!r}: no instruction moves that many bytes per lane",
             hint=f"one of {', '.join(map(str, WIDTHS))}; wider data takes several accesses",
@@ -61,7 +61,10 @@ def _address(lane: int, offset: int | None, width: int) -> int:
     except TypeError:
         raise UsageError(f"lane {lane}: {offset!r} is not a byte address") from None
     if address < 0:
-        raise UsageError(f"lane {lane}: byte address {address} is negative")
+        raise UsageError(
+            f"lane {lane}: byte address {address} is negative",
+            hint="addresses count from the start of the memory: move the pattern up",
+        )
     if address >= _ADDRESS_LIMIT:
         raise UsageError(f"lane {lane}: byte address {address} is beyond any memory")
     if address % width:

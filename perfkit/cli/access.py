@@ -1,0 +1,185 @@
+"""``perfkit access``: what the accesses and branches of a warp cost."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from perfkit.cli import access_options as given
+from perfkit.cli import access_question as question
+from perfkit.cli import options
+from perfkit.cli.emit import emit
+from perfkit.cli.help import examples, new_app
+from perfkit.errors import UsageError
+
+app = new_app(no_args_is_help=True, help="Memory accesses and branches of a warp.")
+
+WarpOption = Annotated[int, typer.Option("--warp", metavar="N", help="Which warp of the block.")]
+
+
+@app.command(
+    epilog=examples(
+        "perfkit access coalescing --stride 2",
+        "perfkit access coalescing --index 'threadIdx.y * 100 + threadIdx.x' -t 8,32",
+        "perfkit access coalescing --struct 'float3 v; half h' -t 256",
+    )
+)
+def coalescing(
+    stride: given.StrideOption = None,
+    index: given.IndexOption = None,
+    struct: given.StructOption = None,
+    addresses: given.AddressesOption = None,
+    width: given.WidthOption = None,
+    element: given.ElementOption = None,
+    offset: given.OffsetOption = 0,
+    active: given.ActiveOption = None,
+    warp: WarpOption = 0,
+    threads: options.ThreadsOption = None,
+    grid: options.GridOption = None,
+    block: given.BlockOption = None,
+    block_index: given.BlockIndexOption = None,
+    format: options.FormatOption = options.Format.TABLE,  # noqa: A002
+    output: options.OutputOption = None,
+) -> None:
+    """Count the sectors that a warp's access to global memory moves.
+
+    Sectors of 32 bytes, cache lines, and how much of what moves is used. Elements count from the
+    start of an aligned array.
+    """
+    asked = question.Question(
+        block=question.block(threads, block, grid, block_index),
+        warp=warp,
+        strides=stride,
+        indices=index,
+        struct=struct,
+        addresses=addresses,
+        width=width,
+        element=element,
+        offset=offset,
+        active=active,
+    )
+    from perfkit.analysis.access import coalescing as cost
+    from perfkit.report.views import coalescing as view
+
+    found = tuple(cost(access, warp) for access in asked.accesses())
+    struct_layout = asked.layout()
+    emit(
+        "access-coalescing",
+        document=lambda: view.document(found, struct_layout),
+        content=lambda: view.content(found, struct_layout),
+        format=format,
+        output=output,
+    )
+
+
+@app.command(
+    epilog=examples(
+        "perfkit access banks --stride 2",
+        "perfkit access banks --tile 32,32 --row threadIdx.x --column threadIdx.y -t 32,8",
+        "perfkit access banks --index 'lane % 8 * 64 + lane / 8 * 8' --element 2 --width 16",
+    )
+)
+def banks(
+    stride: given.StrideOption = None,
+    index: given.IndexOption = None,
+    struct: given.StructOption = None,
+    addresses: given.AddressesOption = None,
+    tile: given.TileOption = None,
+    row: given.RowOption = None,
+    column: given.ColumnOption = None,
+    width: given.WidthOption = None,
+    element: given.ElementOption = None,
+    offset: given.OffsetOption = 0,
+    active: given.ActiveOption = None,
+    warp: WarpOption = 0,
+    threads: options.ThreadsOption = None,
+    grid: options.GridOption = None,
+    block: given.BlockOption = None,
+    block_index: given.BlockIndexOption = None,
+    format: options.FormatOption = options.Format.TABLE,  # noqa: A002
+    output: options.OutputOption = None,
+) -> None:
+    """Count the wavefronts that a warp's access to shared memory takes.
+
+    With the degree of its bank conflicts, and the padding or the XOR swizzle that removes them.
+    """
+    asked = question.Question(
+        block=question.block(threads, block, grid, block_index),
+        warp=warp,
+        strides=stride,
+        indices=index,
+        struct=struct,
+        addresses=addresses,
+        tile=question.TileOptions(size=tile, row=row, column=column),
+        width=width,
+        element=element,
+        offset=offset,
+        active=active,
+    )
+    from perfkit.analysis.access import banking
+    from perfkit.report.views import banks as view
+
+    found = tuple(banking(access, warp) for access in asked.accesses())
+    struct_layout = asked.layout()
+    fixes = {} if struct is not None else {one.access.label: asked.fixes(one) for one in found}
+    emit(
+        "access-banks",
+        document=lambda: view.document(found, fixes, struct_layout),
+        content=lambda: view.content(found, fixes, struct_layout),
+        format=format,
+        output=output,
+    )
+
+
+@app.command(
+    epilog=examples(
+        "perfkit access divergence --condition 'threadIdx.x % 2 == 0' -t 256",
+        "perfkit access divergence --switch 'threadIdx.x / 4 % 3' -t 128",
+        "perfkit access divergence --trips 'threadIdx.x + 1' -t 64",
+    )
+)
+def divergence(
+    condition: Annotated[
+        str | None,
+        typer.Option("--condition", metavar="EXPR", help="A branch: true where it is not 0."),
+    ] = None,
+    switch: Annotated[
+        str | None,
+        typer.Option("--switch", metavar="EXPR", help="A branch: one path for each value."),
+    ] = None,
+    trips: Annotated[
+        str | None,
+        typer.Option("--trips", metavar="EXPR", help="A loop: how often each lane runs it."),
+    ] = None,
+    threads: options.ThreadsOption = None,
+    grid: options.GridOption = None,
+    block: given.BlockOption = None,
+    block_index: given.BlockIndexOption = None,
+    format: options.FormatOption = options.Format.TABLE,  # noqa: A002
+    output: options.OutputOption = None,
+) -> None:
+    """Show which warps of a block diverge at a branch or in a loop, and the cost.
+
+    The serial factor is the time over that of a warp whose lanes all go the same way.
+    """
+    asked = {"condition": condition, "switch": switch, "trips": trips}
+    chosen = [(kind, text) for kind, text in asked.items() if text is not None]
+    if len(chosen) != 1:
+        raise UsageError(
+            "one of --condition, --switch and --trips says what to look at",
+            hint="write --condition 'threadIdx.x % 2 == 0'",
+        )
+    kind, text = chosen[0]
+    values = question.block(threads, block, grid, block_index).values(question.expression(text))
+    from perfkit.analysis.divergence import divergence as cost
+    from perfkit.report.views import divergence as view
+
+    found = cost(text.strip(), kind, values)
+    emit(
+        "access-divergence",
+        document=lambda: view.document(found),
+        content=lambda: view.content(found),
+        format=format,
+        output=output,
+    )
