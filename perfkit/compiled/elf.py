@@ -31,6 +31,9 @@ _SYMBOL: Final = struct.Struct("<IBBHQQ")
 _ET_REL, _ET_EXEC = 1, 2
 _NULL, _PROGBITS, _SYMTAB, _STRTAB, _NOTE, _NOBITS = 0, 1, 2, 3, 7, 8
 _KINDS: Final = {_PROGBITS, _SYMTAB, _STRTAB, _NOTE, _NOBITS}
+#: no bytes in the file: NOBITS, and what linkable code of CUDA 13 has instead of it for global,
+#: local and shared memory (types as ``cuobjdump -elf`` names them)
+_EMPTY: Final = {_NOBITS, 0x70000007, 0x70000009, 0x7000000A}
 _PROCESSOR: Final = range(0x70000000, 0x80000000)  #: .nv.info, .nv.callgraph, .nv.merc.*
 _FUNC: Final = 2  #: symbol type
 _ENTRY: Final = 0x10  #: bit of st_other: a kernel, not a device function
@@ -80,8 +83,8 @@ class CudaElf:
     functions: tuple[Symbol, ...]
 
     def content(self, section: Section) -> bytes:
-        """The bytes of a section; none for NOBITS."""
-        if section.type == _NOBITS:
+        """The bytes of a section; none where the file has none."""
+        if section.type in _EMPTY:
             return b""
         return self.data[section.offset : section.offset + section.size]
 
@@ -186,7 +189,7 @@ def _checked_sections(data: bytes, header: _Header, origin: str) -> dict[int, tu
     wanted: dict[int, tuple[int, ...]] = {}
     for index, (name, kind, flags, _, offset, size, link, info, _, entry) in enumerate(raw):
         problem = None
-        if kind not in {_NULL, _NOBITS} and offset + size > len(data):
+        if kind != _NULL and kind not in _EMPTY and offset + size > len(data):
             problem = f"ends at {offset + size:#x}, beyond the {len(data)} bytes of the file"
         elif name >= raw[header.names][5]:
             problem = "has its name outside the table of names"
