@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "fits": "fits",
     "diff": "diff",
     "access": "access",
+    "roofline": "roofline",
     "arch": "arch",
     "gpu": "gpu",
     "doctor": "doctor",

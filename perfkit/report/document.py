@@ -53,7 +53,8 @@ def printable(text: str) -> str:
 
 
 def _format_rate(flop_per_s: float) -> str:
-    return f"{flop_per_s / 1e12:.4g} TFLOP/s"
+    tera = flop_per_s / 1e12
+    return f"{tera:.4g} TFLOP/s" if tera < 1e4 else f"{tera:.0f} TFLOP/s"
 
 
 def _format_names(names: tuple[str, ...]) -> str:

@@ -1,0 +1,235 @@
+"""``analysis.roofline`` -> document and JSON content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from perfkit.analysis.roofline import Option, Roofline
+from perfkit.models.roofline import COMPUTE, Load
+from perfkit.report.document import Cell, Column, Document, Table
+from perfkit.report.views.roofline_notes import merged, notes
+from perfkit.units import format_count
+
+Field = tuple[Column, Callable[[Roofline], Any]]
+
+_IDENTITY: Final[tuple[Field, ...]] = (
+    (Column("target", "GPU"), lambda r: r.target.label),
+    (Column("roof", "roof"), lambda r: r.roof.label if r.roof else None),
+)
+_ANSWER: Final[tuple[Field, ...]] = (
+    (Column("peak_flop_per_s", "peak", "rate"), lambda r: r.bound.peak_flop_per_s),
+    (Column("dram_bytes_per_s", "DRAM", "bandwidth"), lambda r: r.dram.bytes_per_s),
+    (Column("ridge_flop_per_byte", "ridge point", "intensity"), lambda r: r.bound.ridge),
+    (
+        Column("attainable_flop_per_s", "attainable", "rate"),
+        lambda r: r.bound.attainable_flop_per_s,
+    ),
+    (Column("time_s", "least time", "seconds"), lambda r: r.bound.time_s),
+    (Column("bound_by", "bound by"), lambda r: r.bound.bound_by),
+    (Column("limited_by", "limited by", "names"), lambda r: r.bound.limited_by),
+)
+
+
+def _measured(name: str) -> Callable[[Roofline], Any]:
+    return lambda r: getattr(r.bound.measured, name) if r.bound.measured else None
+
+
+_MEASURED: Final[tuple[Field, ...]] = tuple(
+    (column, _measured(name))
+    for name, column in (
+        ("time_s", Column("measured_time_s", "measured", "seconds")),
+        ("flop_per_s", Column("measured_flop_per_s", "reached", "rate")),
+        ("share_of_peak", Column("share_of_peak", "of the peak", "ratio")),
+        ("dram_bytes_per_s", Column("measured_bytes_per_s", "through DRAM", "bandwidth")),
+        ("share_of_bandwidth", Column("share_of_bandwidth", "of the bandwidth", "ratio")),
+        ("share_of_bound", Column("share_of_bound", "of the bound", "ratio")),
+    )
+)
+_AMOUNTS: Final[tuple[Field, ...]] = (
+    (Column("flops", "FLOP", "flop"), lambda r: r.bound.flops or None),
+    (Column("bytes", "bytes"), lambda r: r.bound.bytes),
+    (Column("intensity_flop_per_byte", "intensity", "intensity"), lambda r: r.bound.intensity),
+)
+
+
+def document(found: Sequence[Roofline], left_out: Mapping[str, str]) -> Document:
+    """The answer for each product; for a single one also every load and every other roof."""
+    roofs = {r.roof.label for r in found if r.roof}
+    identity = _IDENTITY if len(roofs) > 1 else _IDENTITY[:1]
+    tables = [_table(_heading(found, roofs), (*identity, *_ANSWER), found)]
+    if found[0].bound.measured:
+        tables.append(_table("Measured", (*_IDENTITY[:1], *_MEASURED), found))
+    if len(found) == 1:
+        tables += [loads_table(found[0].bound.loads), _options(found[0].options)]
+    return Document(
+        tables=tuple(tables),
+        notes=merged([(r.target.label, notes(r)) for r in found], left_out),
+        flat=_table(None, (*_IDENTITY, *_AMOUNTS, *_ANSWER, *_MEASURED), found, keep=True),
+    )
+
+
+def _table(
+    title: str | None, fields: tuple[Field, ...], found: Sequence[Roofline], *, keep: bool = False
+) -> Table:
+    table = Table(
+        title=title,
+        columns=tuple(column for column, _ in fields),
+        rows=tuple(tuple(get(r) for _, get in fields) for r in found),
+    )
+    return table if keep else table.without_empty_columns()
+
+
+def _heading(found: Sequence[Roofline], roofs: set[str]) -> str:
+    first = found[0]
+    work, bound = first.question.work, first.bound
+    amounts = [
+        format_count(bound.flops, "FLOP") if bound.flops else "",
+        f"{traffic(bound.bytes)} through DRAM" if bound.bytes is not None else "",
+        f"{bound.intensity:.4g} FLOP/byte" if bound.intensity else "",
+        f"roof {roofs.pop()}" if len(roofs) == 1 else "",
+    ]
+    name = f"{work.name} in " if work else ""
+    return f"{name}{first.question.dtype}: " + ", ".join(part for part in amounts if part)
+
+
+def traffic(amount: float) -> str:
+    """Bytes that are moved: whole MiB as such, otherwise in the decimal units of bandwidths."""
+    mib, rest = divmod(amount, 2**20)
+    return format_count(amount, "B") if rest or not 0 < mib < 1024 else f"{mib:.0f} MiB"
+
+
+def loads_table(loads: Sequence[Load]) -> Table:
+    return Table(
+        title="What each unit and memory level needs at least",
+        columns=(
+            Column("name", "unit or level"),
+            Column("amount", "has to do", "flop"),
+            Column("rate_per_s", "at most", "rate"),
+            Column("time_s", "least time", "seconds"),
+            Column("basis", "basis"),
+            Column("roof", "ceiling"),
+        ),
+        rows=tuple(
+            (load.name, _amount(load), _rate(load), load.time_s, load.basis, load.roof)
+            for load in loads
+        ),
+    )
+
+
+def _amount(load: Load) -> Cell:
+    if load.kind == COMPUTE:
+        return Cell(load.amount, format_count(load.amount, "FLOP"))
+    return Cell(load.amount, traffic(load.amount))
+
+
+def _rate(load: Load) -> Cell | None:
+    if load.rate_per_s is None:
+        return None
+    unit = "FLOP/s" if load.kind == COMPUTE else "B/s"
+    return Cell(load.rate_per_s, format_count(load.rate_per_s, unit))
+
+
+def _options(options: Sequence[Option]) -> Table:
+    """All roofs of the data type: which unit, accumulator and sparsity would change what."""
+    if len(options) < 2:
+        return Table(columns=(), rows=())
+    return Table(
+        title="Every roof of the data type",
+        columns=(
+            Column("roof", "roof"),
+            Column("flop_per_s", "peak", "rate"),
+            Column("ridge", "ridge point", "intensity"),
+            Column("attainable", "attainable", "rate"),
+            Column("time_s", "least time", "seconds"),
+            Column("basis", "basis"),
+            Column("is_used", "used", "yes"),
+        ),
+        rows=tuple(
+            (
+                option.roof.label,
+                option.roof.flop_per_s,
+                option.ridge,
+                option.attainable_flop_per_s,
+                option.time_s,
+                option.roof.basis,
+                option.is_used,
+            )
+            for option in options
+        ),
+    ).without_empty_columns()
+
+
+def content(found: Sequence[Roofline], left_out: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "results": [_result(r) for r in found],
+        "left_out": [{"target": label, "reason": why} for label, why in left_out.items()],
+    }
+
+
+def _result(r: Roofline) -> dict[str, Any]:
+    gpu, work = r.target.gpu, r.question.work
+    return {
+        "target": r.target.label,
+        "gpu": gpu.name if gpu else None,
+        "compute_capability": str(r.target.capability.compute_capability),
+        "operation": work.name if work else None,
+        "dtype": str(r.question.dtype),
+        "accumulate": str(r.roof.accumulate) if r.roof else None,
+        "sparsity": r.roof.sparsity if r.roof else None,
+        "unit": r.roof.unit if r.roof else None,
+        "basis": r.roof.basis if r.roof else None,
+        "clock_mhz": _mhz(r.roof.clock_hz) if r.roof else None,
+        "flops": r.bound.flops,
+        "bytes": r.bound.bytes,
+        "intensity_flop_per_byte": r.bound.intensity,
+        **{column.key: get(r) for column, get in _ANSWER},
+        "limited_by": list(r.bound.limited_by),
+        "loads": [load_content(load) for load in r.bound.loads],
+        "roofs": [_option_content(option) for option in r.options],
+        "measured": _measured_content(r) if r.bound.measured else None,
+        "ceilings": r.ceilings.origin if r.ceilings else None,
+        "notes": notes(r),
+    }
+
+
+def load_content(load: Load) -> dict[str, Any]:
+    return {
+        "name": load.name,
+        "kind": load.kind,
+        "amount": load.amount,
+        "rate_per_s": load.rate_per_s,
+        "time_s": load.time_s,
+        "roof": load.roof,
+        "basis": load.basis,
+        "clock_mhz": _mhz(load.clock_hz),
+    }
+
+
+def _option_content(option: Option) -> dict[str, Any]:
+    roof = option.roof
+    return {
+        "dtype": str(roof.dtype),
+        "accumulate": str(roof.accumulate),
+        "sparsity": roof.sparsity,
+        "unit": roof.unit,
+        "flop_per_s": roof.flop_per_s,
+        "basis": roof.basis,
+        "clock_mhz": _mhz(roof.clock_hz),
+        "ridge_flop_per_byte": option.ridge,
+        "attainable_flop_per_s": option.attainable_flop_per_s,
+        "time_s": option.time_s,
+        "is_used": option.is_used,
+    }
+
+
+def _measured_content(r: Roofline) -> dict[str, Any]:
+    keys = (
+        "time_s", "flop_per_s", "share_of_peak", "dram_bytes_per_s", "share_of_bandwidth",
+        "share_of_bound",
+    )  # fmt: skip
+    return {key: getattr(r.bound.measured, key) for key in keys}
+
+
+def _mhz(hertz: float | None) -> float | None:
+    return None if hertz is None else hertz / 1e6
