@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from perfkit.models.work import Work
 
 _HERTZ: Final = 10**6
+_AMOUNTS: Final = ("flops", "bytes", "l2_bytes", "l1_bytes", "time_s")
 _CLOCKS_MHZ: Final = (1, 10_000)
 
 
@@ -80,6 +81,9 @@ def roofline(target: Target, question: Question) -> Roofline:
         UnknownTarget: a bare capability.
         UsageError: a roof that the product does not have, or an amount that is none.
     """
+    for name in _AMOUNTS:
+        if (amount := getattr(question, name)) is not None:
+            check_positive(name, amount)
     ceilings = _ceilings(target, question)
     found = _roofs(target, question, ceilings)
     by_name = {level.name: level for level in _levels(target, question, ceilings)}

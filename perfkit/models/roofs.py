@@ -217,7 +217,7 @@ def choose(
         raise UsageError(f"{label}: no peak rate is known", hint="its clock is not known")
     left = _only(found, "dtype", dtype, f"{label} has no {dtype} arithmetic")
     what = f"{label} has no {sparsity} {dtype} arithmetic"
-    left = _only(left, "sparsity", sparsity, what)
+    left = _only(left, "sparsity", sparsity, f"{label} has no {sparsity!r} {dtype} arithmetic")
     if unit is not None:
         left = _only(left, "unit", unit, f"{what} on its {unit} units")
     wanted = accumulate or ACCUMULATE.get(dtype, DType.F32)
