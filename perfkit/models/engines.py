@@ -1,12 +1,15 @@
 """The engines of a GPU at work on a pipeline: which operation runs when, one by one.
 
-* An operation is ready when the one before it in its stream has ended and the host has issued it.
+* An operation is ready when the one before it in its stream has ended, ``handoff_s`` ago where that
+  was on another engine, and the host has issued it.
 * An engine does one thing at a time and takes what has been ready longest (``queue="ready"``), or
   strictly what was issued first (``queue="in-order"``, as before Hyper-Q).
+* Copies go at ``duplex_share`` of their rate while the link is in use in both directions.
 * The host issues at once, except that it waits for the end of every pageable copy.
 
 Source: S. Rennich, CUDA C/C++ Streams and Concurrency (NVIDIA, 2011) for engines and queues; CUDA
-C++ Best Practices Guide, Asynchronous and Overlapping Transfers, for pinned memory. Valid where a
+C++ Best Practices Guide, Asynchronous and Overlapping Transfers, for pinned memory; one H200 for
+``ready`` queues, handing over and both directions at once, see docs/validation. Valid where the
 kernel of one chunk fills the GPU, so that kernels of two streams do not share it.
 """
 
@@ -50,7 +53,7 @@ class Times(NamedTuple):
 
 @record
 class Plan:
-    """How the work is issued."""
+    """How the work is issued, and to what."""
 
     chunks: int = 1
     streams: int | None = None  #: None: one for each chunk
@@ -96,66 +99,62 @@ def _calls(part: Times, plan: Plan) -> Iterator[_Operation]:
 
 
 class _Engine:
-    """What waits for an engine, what it takes first on top, and when it is free."""
+    """What an engine is doing, and what waits for it."""
 
-    __slots__ = ("free_s", "issued", "started", "waiting")
+    __slots__ = ("issued", "left_s", "running", "started", "started_s", "waiting")
 
     def __init__(self) -> None:
-        self.free_s = 0.0
+        self.running: _Operation | None = None
+        self.started_s = 0.0
+        self.left_s = 0.0  #: of what is running, at full rate
         self.issued = self.started = 0
-        self.waiting: list[tuple[float, _Operation, float]] = []  #: turn, operation, ready_s
+        #: turn, operation, time when it is ready; what is taken first on top
+        self.waiting: list[tuple[float, _Operation, float]] = []
 
 
 class _Stream:
-    """What is issued to a stream and has not ended, with the time of the call."""
+    """What is issued to a stream and has not ended, with its turn and the time of the call."""
 
-    __slots__ = ("free_s", "queue")
+    __slots__ = ("free_s", "last", "queue")
 
     def __init__(self) -> None:
         self.free_s = 0.0
-        self.queue: deque[tuple[_Operation, int, float]] = deque()  #: operation, turn, issued_s
+        self.last: str | None = None  #: engine of what ended last
+        self.queue: deque[tuple[_Operation, int, float]] = deque()
 
 
 class Machine:
-    """Engines, streams and the host, from one start of an operation to the next.
+    """Engines, streams and the host, from one event to the next."""
 
-    The operation that can start earliest is always settled next: what becomes ready later does so
-    at the end of an operation that starts no earlier.
-    """
-
-    def __init__(self, part: Times, plan: Plan) -> None:
+    def __init__(self, part: Times, plan: Plan, *, handoff_s: float, duplex_share: float) -> None:
         self._plan = plan
+        self._handoff_s = handoff_s
+        self._duplex_share = duplex_share
         operations = list(_calls(part, plan))
         self._calls = iter(operations)
         self._engines = {operation.engine: _Engine() for operation in operations}
         self._streams = {operation.stream: _Stream() for operation in operations}
 
     def run(self) -> Iterator[Span]:
-        """The operations in the order in which they start."""
-        self._issue(0.0)
-        while (found := self._first()) is not None:
-            start, operation = found
-            end = start + operation.duration_s
-            engine = self._engines[operation.engine]
-            heapq.heappop(engine.waiting)
-            engine.started += 1
-            engine.free_s = end
-            stream = self._streams[operation.stream]
-            stream.queue.popleft()
-            stream.free_s = end
-            self._enter(stream)
-            if self._keeps_host(operation):
-                self._issue(end)
-            yield Span(operation.chunk, operation.stage, operation.engine, start, end)
+        """The operations in the order in which they end."""
+        now = 0.0
+        self._issue(now)
+        while True:
+            self._start(now)
+            step = self._until_next(now)
+            if step is None:
+                return
+            now += step
+            yield from self._advance(now, step)
 
     def _keeps_host(self, operation: _Operation) -> bool:
         return not self._plan.pinned and operation.stage is not Stage.KERNEL
 
-    def _issue(self, now_s: float) -> None:
+    def _issue(self, now: float) -> None:
         """The host's calls, up to the next one that keeps it waiting."""
         for operation in self._calls:
             engine, stream = self._engines[operation.engine], self._streams[operation.stream]
-            stream.queue.append((operation, engine.issued, now_s))
+            stream.queue.append((operation, engine.issued, now))
             engine.issued += 1
             if len(stream.queue) == 1:
                 self._enter(stream)
@@ -164,18 +163,54 @@ class Machine:
 
     def _enter(self, stream: _Stream) -> None:
         """Let the first operation of a stream wait for its engine."""
-        if stream.queue:
-            operation, issue, issued_s = stream.queue[0]
-            ready_s = max(issued_s, stream.free_s)
-            turn = issue if self._plan.queue == "in-order" else ready_s
-            heapq.heappush(self._engines[operation.engine].waiting, (turn, operation, ready_s))
+        operation, issue, issued_s = stream.queue[0]
+        handed_over = stream.last not in {None, operation.engine}
+        ready_s = max(issued_s, stream.free_s + (self._handoff_s if handed_over else 0.0))
+        turn = issue if self._plan.queue == "in-order" else ready_s
+        heapq.heappush(self._engines[operation.engine].waiting, (turn, operation, ready_s))
 
-    def _first(self) -> tuple[float, _Operation] | None:
-        """What can start earliest, and when."""
-        found = []
+    def _startable(self, engine: _Engine) -> float | None:
+        """When an idle engine can start something; None: it works, or waits for its turn."""
+        if engine.running is not None or not engine.waiting:
+            return None
+        turn, _, ready_s = engine.waiting[0]
+        in_turn = self._plan.queue == "ready" or turn == engine.started
+        return ready_s if in_turn else None
+
+    def _start(self, now: float) -> None:
         for engine in self._engines.values():
-            if engine.waiting:
-                turn, operation, ready_s = engine.waiting[0]
-                if self._plan.queue == "ready" or turn == engine.started:
-                    found.append((max(engine.free_s, ready_s), operation))
-        return min(found, default=None)
+            ready_s = self._startable(engine)
+            if ready_s is not None and ready_s <= now:
+                _, engine.running, _ = heapq.heappop(engine.waiting)
+                engine.started += 1
+                engine.started_s, engine.left_s = now, engine.running.duration_s
+
+    def _speed(self, name: str) -> float:
+        both = (self._engines.get(Stage.H2D), self._engines.get(Stage.D2H))
+        slowed = name != Stage.KERNEL and all(one and one.running for one in both)
+        return self._duplex_share if slowed else 1.0
+
+    def _until_next(self, now: float) -> float | None:
+        """Time to the next end or the next start; None: all is done."""
+        ends = [one.left_s / self._speed(k) for k, one in self._engines.items() if one.running]
+        ready = [time for one in self._engines.values() if (time := self._startable(one))]
+        return min([*ends, *(time - now for time in ready)], default=None)
+
+    def _advance(self, now: float, step: float) -> Iterator[Span]:
+        """Let ``step`` pass; what ends makes room in its stream."""
+        for name, speed in {name: self._speed(name) for name in self._engines}.items():
+            engine, operation = self._engines[name], self._engines[name].running
+            if operation is None:
+                continue
+            engine.left_s -= step * speed
+            if engine.left_s > 1e-9 * operation.duration_s:
+                continue
+            engine.running = None
+            yield Span(operation.chunk, operation.stage, name, engine.started_s, now)
+            stream = self._streams[operation.stream]
+            stream.queue.popleft()
+            stream.free_s, stream.last = now, name
+            if stream.queue:
+                self._enter(stream)
+            if self._keeps_host(operation):
+                self._issue(now)

@@ -5,6 +5,8 @@ One direction of PCI Express: ``transfers per second * lanes * encoding / 8`` by
 headers and flow control take another part, so that copies of page-locked memory reach about
 ``seen / paper`` of that, whatever the number of lanes.
 
+Both directions at once slow each other down: either keeps ``duplex_share`` of its rate.
+
 Sources: PCI Express Base Specification for the rates; what was seen names its own. Valid for large
 copies by a copy engine in one direction; what someone measured on their machine is better.
 """
@@ -21,6 +23,7 @@ class _Generation(NamedTuple):
     transfers_per_s: float  #: of one lane
     encoding: float  #: share of what is on the wire that is data
     seen_x16_bytes_per_s: float | None  #: by pinned copies over 16 lanes
+    duplex_share: float
     source: str
 
 
@@ -31,17 +34,39 @@ class Link(NamedTuple):
     peak_bytes_per_s: float
     h2d_bytes_per_s: float  #: what copies of pinned memory reach; the peak where nobody looked
     d2h_bytes_per_s: float
-    source: str  #: of the two
+    duplex_share: float  #: of its rate that a copy keeps while one goes the other way
+    source: str  #: of what copies reach
 
+
+#: nvbandwidth's own example: 12.36 GB/s alone, 11.16 with copies the other way
+_DUPLEX: Final = 0.90
+#: one H200 over 5.0 x16: 55.2 GB/s alone, 46.9 and 49.3 with copies the other way
+_DUPLEX_H200: Final = 0.87
 
 _PCIE_GENERATIONS: Final = {
-    2: _Generation(5e9, 8 / 10, 6e9, "NVIDIA CUDA FAQ: up to 6.0 GB/s over PCI Express 2.0"),
-    3: _Generation(
-        8e9, 128 / 130, 12e9, "CUDA Best Practices Guide, Pinned Memory: 12 GB/s over 3.0 x16"
+    2: _Generation(
+        5e9, 8 / 10, 6e9, _DUPLEX, "NVIDIA CUDA FAQ: up to 6.0 GB/s over PCI Express 2.0"
     ),
-    4: _Generation(16e9, 128 / 130, 25.17e9, "nvbandwidth 0.5, A10: 25.2 GB/s over 4.0 x16"),
-    5: _Generation(32e9, 128 / 130, 55.3e9, "nvbandwidth 0.10: 55.2 to 55.4 GB/s over 5.0 x16"),
-    6: _Generation(64e9, 236 / 256, None, "the rate on paper: no measurement of 6.0 is known"),
+    3: _Generation(
+        8e9,
+        128 / 130,
+        12e9,
+        _DUPLEX,
+        "CUDA Best Practices Guide, Pinned Memory: about 12 GB/s over PCI Express 3.0 x16",
+    ),
+    4: _Generation(
+        16e9, 128 / 130, 25.17e9, _DUPLEX, "nvbandwidth 0.5, A10: 25.2 GB/s over PCI Express 4.0"
+    ),
+    5: _Generation(
+        32e9, 128 / 130, 55.2e9, _DUPLEX_H200, "one H200: 55.2 GB/s over PCI Express 5.0 x16"
+    ),
+    6: _Generation(
+        64e9,
+        236 / 256,
+        None,
+        _DUPLEX_H200,
+        "the rate on paper, no measurement over PCI Express 6.0 is known",
+    ),
 }
 _LANES: Final = (1, 2, 4, 8, 16)
 
@@ -51,13 +76,14 @@ _NVLINK_C2C: Final = Link(
     peak_bytes_per_s=450e9,
     h2d_bytes_per_s=337.55e9,
     d2h_bytes_per_s=295.23e9,
+    duplex_share=160.02 / 337.55,
     source="nvbandwidth 0.6, GH200: 337.6 GB/s to the GPU, 295.2 GB/s back",
 )
 
-#: Pageable copies go through a staging buffer that the CPU fills, so they depend on the CPU: 40 %
-#: of what pinned ones reach on one machine, 87 % on another (M. Harris, How to Optimize Data
-#: Transfers in CUDA C/C++, NVIDIA Developer Blog 2012). The lower one is assumed.
-PAGEABLE_SHARE: Final = 0.4
+#: Pageable copies go through a staging buffer that the CPU fills, so they depend on the CPU and its
+#: caches, not on the link: 6.3 to 17.5 GB/s on hosts of an H200, 5.4 and 5.6 on a desktop of 2012
+#: (M. Harris, How to Optimize Data Transfers in CUDA C/C++, NVIDIA Developer Blog).
+PAGEABLE_BYTES_PER_S: Final = 6e9
 
 _PCIE: Final = re.compile(r"pcie(?:gen)?([0-9])(?:\.0)?(?:x([0-9]{1,2}))?", re.ASCII)
 _HINT: Final = "write pcie4x16, pcie5x8, … or nvlink-c2c"
@@ -89,5 +115,6 @@ def link(text: str) -> Link:
         peak_bytes_per_s=peak,
         h2d_bytes_per_s=seen,
         d2h_bytes_per_s=seen,
+        duplex_share=of_16.duplex_share,
         source=of_16.source,
     )

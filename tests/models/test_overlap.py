@@ -236,3 +236,35 @@ def test_nothing_to_do_is_refused():
 def test_how_many_counts_can_be_tried(most):
     with pytest.raises(UsageError, match=f"chunks = {most}"):
         best(EQUAL, Plan(), most=most)
+
+
+def test_handing_over_costs_time_between_engines_and_keeps_neither_busy():
+    work = Work(whole_s=Times(4.0, 4.0, 4.0), handoff_s=0.5)
+    assert schedule(work, Plan()).makespan_s == pytest.approx(13)
+    assert schedule(work, Plan()).serial_s == pytest.approx(13)
+    # four chunks of one stream: three stages and two ways each, and from the last stage of a
+    # chunk to the first of the next, which is on another engine
+    assert schedule(work, Plan(chunks=4, streams=1)).makespan_s == pytest.approx(12 + 11 * 0.5)
+    # enough streams hide it: the pipeline only becomes longer, not slower
+    assert schedule(work, Plan(chunks=4)).makespan_s == pytest.approx(6 + 2 * 0.5)
+    # from a copy to the next copy on one engine there is nothing to hand over
+    both = Work(whole_s=Times(4.0, 0.0, 4.0), handoff_s=0.5)
+    assert schedule(both, Plan(chunks=2, streams=1, copy_engines=1)).makespan_s == pytest.approx(8)
+
+
+def test_both_directions_at_once_slow_each_other_down():
+    work = Work(whole_s=Times(4.0, 0.0, 4.0), duplex_share=0.5)
+    # chunks of 1 s: 0 is copied alone until 1; then in pairs at half the rate, 2 s each
+    # (1 in and 0 out: 1..3, 2 and 1: 3..5, 3 and 2: 5..7); the last one alone until 8
+    found = schedule(work, Plan(chunks=4))
+    assert found.makespan_s == pytest.approx(8)
+    assert found.busy_s() == pytest.approx({"h2d": 7, "d2h": 7})
+    # the kernel is not slowed, and one direction alone neither
+    alone = Work(whole_s=Times(4.0, 4.0, 0.0), duplex_share=0.5)
+    assert schedule(alone, Plan(chunks=4)).makespan_s == pytest.approx(5)
+
+
+@pytest.mark.parametrize("share", [0.0, -0.5, 1.1, math.nan])
+def test_a_share_that_is_none(share):
+    with pytest.raises(UsageError, match="duplex share"):
+        schedule(Work(whole_s=Times(1.0, 1.0, 1.0), duplex_share=share), Plan())
