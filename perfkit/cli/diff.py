@@ -114,7 +114,7 @@ def _builds(
     # options for the compiler are no mistake where one of the two is compiled here
     plain = _without_compiler(kernels) if sources else kernels
     compiled = {
-        path: _chosen(path, plain.read(path, None), gpu)
+        path: _chosen(path, plain.read(path, kernel_options.named_arch(gpu)), gpu)
         for path in dict.fromkeys((old, new))
         if path not in sources
     }

@@ -119,7 +119,7 @@ def _found(
     if kernel_options.is_source(path):
         found = _compiled(path, wanted, kernels, launch)
     else:
-        file = kernels.read(path, None)
+        file = kernels.read(path, kernel_options.named_arch(gpu))
         found = [fit for _, target in wanted for fit in _loaded(file, target, launch)]
     order = {name: place for place, name in enumerate(dict.fromkeys(fit.kernel for fit in found))}
     # what has no kernel to name comes last
@@ -208,17 +208,20 @@ def _of_kernel(launch: LaunchOptions, capability: Capability, kernel: KernelReso
     sizes = (launch.threads, kernel.required_block, kernel.threads, kernel.max_threads)
     block_is_known = any(size is not None for size in sizes)
     regs_are_known = launch.regs is not None or kernel.registers_per_thread is not None
+    shared = (launch.smem, launch.smem_static, kernel.static_shared_bytes)
+    shared_is_known = any(size is not None for size in shared)
     # stand-ins, so that everything else is read in the usual way
     one = replace(
         launch,
         threads=launch.threads if block_is_known else "1",
         regs=launch.regs if regs_are_known else 0,
+        smem_static=launch.smem_static if shared_is_known else "0",
     ).launch(capability, kernel)
     typed = options.size(launch.smem_static, "--smem-static")
     static = kernel.static_shared_bytes if typed is None else typed
     missing = {
         "registers_per_thread": not regs_are_known,
-        "static_shared_bytes": static is None and launch.smem is None,
+        "static_shared_bytes": not shared_is_known,
     }
     return Demand(
         threads=one.threads if block_is_known else None,

@@ -24,12 +24,13 @@ app = new_app()
         "perfkit inspect kernel.cubin",
         "perfkit inspect libkernels.so -g h100 --kernel gemm",
         "perfkit inspect ~/.triton/cache",
+        "perfkit inspect build.log",
         "perfkit inspect kernel.cu -g h100,a100 -I include -D TILE=32",
         "perfkit inspect kernel.cu -g sm_90a --instantiate 'axpy<float, 256>'",
     )
 )
 def inspect(
-    path: Annotated[Path, typer.Argument(help="Any file or directory with kernels.")],
+    path: Annotated[Path, typer.Argument(help="Any file or directory with kernels; - for stdin.")],
     gpu: options.GpuOption = None,
     kernel: options.KernelOption = None,
     include: kernel_options.IncludeOption = None,
@@ -45,7 +46,8 @@ def inspect(
 
     Sources and PTX are compiled for each architecture of --gpu. Of cubins, object files,
     libraries, wheels, directories and Triton's caches --gpu chooses the code that such a GPU
-    would load; without it everything is shown.
+    would load; without it everything is shown. So with the logs of nvcc -Xptxas -v and cuobjdump's
+    resource reports, which are also read from a pipe.
     """
     read = KernelOptions(
         include=include,
@@ -60,7 +62,7 @@ def inspect(
         names = dict.fromkeys(arch for arch, _ in options.architectures(gpu))
         readings = [read.reading(path, arch) for arch in names]
     else:
-        readings = [_narrowed(path, read.reading(path, None), gpu)]
+        readings = [_narrowed(path, read.reading(path, kernel_options.named_arch(gpu)), gpu)]
     found = [kernel for reading in readings for kernel in reading.kernels]
     notes = list(dict.fromkeys(note for reading in readings for note in reading.notes))
     from perfkit.report.views import inspect as view

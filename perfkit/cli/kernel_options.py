@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from perfkit.cli import options
 from perfkit.errors import UsageError
 from perfkit.record import record
 
@@ -87,6 +88,8 @@ class KernelOptions:
     def reading(self, path: Path, arch: str | None) -> Reading:
         """The kernels of ``path``, compiled for ``arch`` (``sm_90a``) if it is a source.
 
+        A file that says for what it was compiled ignores ``arch``.
+
         Raises:
             InputError: not a kernel in any form that can be read, or it does not compile.
             UsageError: no kernel of that name, a source without an architecture, or options for
@@ -112,6 +115,12 @@ class KernelOptions:
             name_expressions=tuple(self.instantiate or ()),
         )
         return inspect.read(path, arch=arch, kernel=self.kernel, options=options)
+
+
+def named_arch(gpu: str | None) -> str | None:
+    """The one architecture that ``--gpu`` names, for texts that do not tell theirs."""
+    archs = {arch for arch, _ in options.architectures(gpu)} if gpu else set()
+    return archs.pop() if len(archs) == 1 else None
 
 
 def is_source(path: Path) -> bool:

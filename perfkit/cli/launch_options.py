@@ -94,6 +94,12 @@ class LaunchOptions:
                     hint="--smem is static + dynamic; --smem-dynamic is what the launch adds",
                 )
             return total
+        if static is None and kernel is not None and kernel.static_shared_bytes is None:
+            reason = kernel.unknown.get("static_shared_bytes", "not in the file")
+            raise UsageError(
+                f"static shared memory of {kernel.demangled} is unknown: {reason}",
+                hint="write --smem-static 4096, or --smem with all of it",
+            )
         if dynamic is None and kernel is not None:
             dynamic = kernel.dynamic_shared_bytes
         return (declared if static is None else static) + (dynamic or 0)

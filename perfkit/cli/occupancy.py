@@ -100,7 +100,7 @@ def _pairs(
         kernels.refuse_without_file()
         return [(target, None) for target in options.targets(gpu)]
     if not kernel_options.is_source(path):
-        return _loaded(path, kernels.read(path, None), gpu)
+        return _loaded(path, kernels.read(path, kernel_options.named_arch(gpu)), gpu)
     by_arch: dict[str, tuple[KernelResources, ...]] = {}
     pairs: list[tuple[int, Target, KernelResources]] = []
     for arch, target in options.architectures(gpu):

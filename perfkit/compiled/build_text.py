@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _LOOKED_FOR: Final = (
-    "no kernel in {count} lines of text: looked for what ptxas -v, nvlink -v and cuobjdump "
+    "no kernel in {lines} of text: looked for what ptxas -v, nvlink -v and cuobjdump "
     '--dump-resource-usage print ("Compiling entry function …", "Function properties for …", '
     '"Function …: REG:…")'
 )
@@ -60,7 +60,8 @@ def read_lines(lines: Iterable[bytes], *, origin: str, arch: str | None = None) 
     notes = troubles.notes(origin)
     if not kernels:
         hint = "; ".join(notes) or _HINT
-        raise NoKernel(_LOOKED_FOR.format(count=count), where=origin, hint=hint)
+        said = "1 line" if count == 1 else f"{count} lines"
+        raise NoKernel(_LOOKED_FOR.format(lines=said), where=origin, hint=hint)
     return Reading(kernels=kernels, notes=notes)
 
 

@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from perfkit.compiled.binary import may_hold_code
+from perfkit.compiled.compile_options import CompileOptions, target_name
 from perfkit.compiled.files import read_head, shown
-from perfkit.compiled.kinds import describe
-from perfkit.compiled.reading import Reading
+from perfkit.compiled.files import reading as opened
+from perfkit.compiled.kinds import describe, is_other_text, may_be_text
+from perfkit.compiled.reading import NoKernel, Reading
+from perfkit.compiled.stream import is_stream, read_stream
 from perfkit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from perfkit.arch.types import ComputeCapability
-    from perfkit.compiled.compile_options import CompileOptions
     from perfkit.compiled.reading import Progress
     from perfkit.kernel import KernelResources
 
@@ -51,8 +53,6 @@ def inspect(
         UsageError: a source without ``arch``, a bad option, or no kernel of that name.
         Unavailable: NVRTC is needed, or cuobjdump, and it is not here.
     """
-    from perfkit.compiled.compile_options import CompileOptions
-
     options = CompileOptions(
         include_dirs=tuple(Path(directory) for directory in include_dirs),
         defines=tuple(defines),
@@ -75,7 +75,9 @@ def read(
 ) -> Reading:
     """The same with notes on what could not be read; raises as ``inspect``."""
     pattern = None if kernel is None else _compiled_pattern(kernel)
-    if path.is_dir():
+    if is_stream(path):
+        reading = read_stream(path, arch=None if arch is None else target_name(arch))
+    elif path.is_dir():
         from perfkit.compiled.folder import read_folder
 
         reading = read_folder(path, progress=progress)
@@ -101,16 +103,30 @@ def _read(
         most = options.max_registers if options is not None else None
         return Reading(kernels=read_ptx(path, arch=arch, max_registers=most))
     if path.suffix.lower() not in SOURCE_SUFFIXES:
-        raise _not_read(path, head)
+        return _text(path, head, None if arch is None else target_name(arch))
     if arch is None:
         raise UsageError(
             f"{shown(path)} is a source: it has to be compiled for some GPU",
             hint="name the architecture, such as sm_90",
         )
-    from perfkit.compiled.compile_options import CompileOptions
     from perfkit.compiled.source import read_source
 
     return Reading(kernels=read_source(path, arch=arch, options=options or CompileOptions()))
+
+
+def _text(path: Path, head: bytes, arch: str | None) -> Reading:
+    """A compiler's log or a resource report; what is neither is refused by its own name."""
+    from perfkit.compiled.build_text import read_text
+
+    if not may_be_text(head):
+        raise _not_read(path, head)
+    try:
+        with opened(path), path.open("rb") as stream:
+            return read_text(b"", stream, origin=shown(path), arch=arch)
+    except NoKernel:
+        if is_other_text(head):
+            raise _not_read(path, head) from None
+        raise
 
 
 def is_source(path: Path) -> bool:
@@ -123,6 +139,8 @@ def is_ptx(path: Path, head: bytes | None = None) -> bool:
     suffix = path.suffix.lower()
     if suffix == ".ptx" or suffix in SOURCE_SUFFIXES:
         return suffix == ".ptx"
+    if is_stream(path):  # it could not be read again
+        return False
     try:
         return describe(read_head(path) if head is None else head) == "PTX text"
     except InputError:  # said by whoever reads it
@@ -160,7 +178,7 @@ def _not_read(path: Path, head: bytes) -> InputError:
     what = describe(head)
     hint = (
         "perfkit reads cubins, fatbins, objects, programs and libraries, wheels, caches of Triton, "
-        "PTX and CUDA sources (.cu)"
+        "PTX, CUDA sources (.cu), logs of ptxas -v and reports of cuobjdump"
     )
     if what == "CUDA source":
         hint += ": rename it to .cu"

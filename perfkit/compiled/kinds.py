@@ -33,13 +33,26 @@ _TEXTS: Final = (
     (rb"^ptxas info", "a ptxas -v log"),
     (rb"^Resource usage:", "a cuobjdump resource report"),
     (rb"\b__global__\b|^\s*#\s*include\b", "CUDA source"),
-    (rb"^\s*[{\[]", "JSON text"),
+    (rb"\A\s*(?:\{|\[\s*[\[{\"])", "JSON text"),  # "[ 50%] Building" is none
 )
+_OF_BUILDS: Final = re.compile(rb"\b(?:nvcc|ptxas|error|warning|make|ninja)\b")
 
 
 def is_cubin(head: bytes) -> bool:
     """An ELF file for NVIDIA devices; nothing more is checked."""
     return head[:4] == b"\x7fELF" and int.from_bytes(head[18:20], "little") == EM_CUDA
+
+
+def may_be_text(head: bytes) -> bool:
+    """Not one of the known kinds of binary files. A packed text may be."""
+    packed = head.startswith(b"\x1f\x8b")
+    known = head[:4] == b"\x7fELF" or any(head.startswith(magic) for magic, _ in _MAGICS)
+    return bool(head) and (packed or not known)
+
+
+def is_other_text(head: bytes) -> bool:
+    """Text of a known kind that is not what a build prints, though it may quote some of it."""
+    return describe(head) in {"CUDA source", "JSON text"} and not _OF_BUILDS.search(head)
 
 
 def describe(head: bytes) -> str:

@@ -54,15 +54,15 @@ def test_a_source_needs_an_architecture():
 @pytest.mark.parametrize(
     ("name", "content", "message", "hint"),
     [
-        ("k.log", b"ptxas info    : 0 bytes gmem\n", "a ptxas -v log", "cubins"),
-        ("k.txt", b"__global__ void k() {}", "CUDA source", "rename it to .cu"),
-        ("k.bin", b"", "an empty file", "cubins"),
+        ("k.log", b"ptxas info    : 0 bytes gmem\n", "no kernel in 1 line of text", "-Xptxas -v"),
+        ("k.txt", b"__global__ void k() {}", "is CUDA source, which is not", "rename it to .cu"),
+        ("k.bin", b"", "is an empty file, which is not", "cubins"),
     ],
 )
 def test_kinds_that_are_not_read(tmp_path, name, content, message, hint):
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(InputError, match=f"this is {message}.*, which is not read") as caught:
+    with pytest.raises(InputError, match=message) as caught:
         inspect(path, arch="sm_90")
     assert caught.value.exit_code == 2
     assert hint in caught.value.hint

@@ -1,0 +1,73 @@
+"""Kernels from standard input and from pipes, which can be read only once."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from perfkit.compiled.files import reading, shown
+from perfkit.compiled.kinds import HEAD_BYTES, describe, is_cubin, may_be_text
+from perfkit.compiled.reading import Reading
+from perfkit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_STDIN: Final = "-"
+_MAX_CUBIN: Final = 2**30
+
+
+def is_stream(path: Path) -> bool:
+    """``-``, or something else that is there and neither a file nor a directory."""
+    try:
+        return str(path) == _STDIN or (path.exists() and not path.is_file() and not path.is_dir())
+    except (OSError, ValueError):  # said by whoever reads it
+        return False
+
+
+def read_stream(path: Path, *, arch: str | None = None) -> Reading:
+    """Compiler logs and resource reports while they are written, or a cubin.
+
+    Args:
+        path: ``-`` for standard input, or a pipe.
+        arch: of kernels for which a text names none, such as ``sm_89``.
+
+    Raises:
+        InputError: unreadable, of a kind that needs a file, or without a kernel.
+        UsageError: a text without architectures, and ``arch`` is not given.
+    """
+    name = "stdin" if str(path) == _STDIN else shown(path)
+    with _opened(path, name) as stream:
+        head = stream.read(HEAD_BYTES)
+        if is_cubin(head):
+            from perfkit.compiled.cubin import read_cubin
+
+            data = head + stream.read(_MAX_CUBIN)
+            return Reading(kernels=read_cubin(data, origin=name))
+        if may_be_text(head):
+            from perfkit.compiled.build_text import read_text
+
+            return read_text(head, stream, origin=name, arch=arch)
+    if not head:
+        raise InputError("is empty: nothing was written into it", where=name)
+    raise InputError(
+        f"this is {describe(head)}, which is not read from a pipe",
+        where=name,
+        hint="logs, resource reports and cubins are; save it and give the file's name",
+    )
+
+
+@contextmanager
+def _opened(path: Path, name: str) -> Iterator[BinaryIO]:
+    if str(path) != _STDIN:
+        with reading(path), path.open("rb") as stream:
+            yield stream
+        return
+    if sys.stdin is None:
+        raise InputError("there is no standard input", where=name)
+    try:
+        yield sys.stdin.buffer
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", where=name) from error
