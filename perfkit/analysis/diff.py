@@ -1,9 +1,7 @@
 """Two builds of the same kernels: what each needs more or less of, the worst first.
 
-Kernels are matched within one architecture: by symbol, then by shown name, then by name without
-parameters, so that a kernel that gained a parameter is still the same kernel. Where several have
-one name they are paired in order; what finds no partner is new or has vanished. A quantity that
-one side does not know is not comparable: it is never a change of 0.
+``analysis.pairing`` matches the kernels; what finds no partner is new or has vanished. A quantity
+that one side does not know is not comparable: it is never a change of 0.
 
 **Worse** is: lower occupancy, or more spills, registers, static shared memory, stack or barriers.
 Constant memory and the block size may change either way.
@@ -12,13 +10,12 @@ Constant memory and the block size may change either way.
 from __future__ import annotations
 
 import math
-from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
+from perfkit.analysis.pairing import match
 from perfkit.analysis.steps import Launch
 from perfkit.arch import catalog
-from perfkit.compiled.demangle import demangle
 from perfkit.errors import UnknownTarget, UsageError
 from perfkit.kernel import KernelResources
 from perfkit.record import record
@@ -37,17 +34,14 @@ class Quantity(NamedTuple):
     sign: int
 
 
-#: what is compared, in the order of severity
+#: what is compared, in the order of severity; spills and stack are with what the kernel calls
 QUANTITIES: Final = (
     Quantity(OCCUPANCY, -1),
     Quantity("spill_store_bytes", 1),
     Quantity("spill_load_bytes", 1),
-    Quantity("callee_spill_store_bytes", 1),
-    Quantity("callee_spill_load_bytes", 1),
     Quantity("registers_per_thread", 1),
     Quantity("static_shared_bytes", 1),
     Quantity("stack_bytes", 1),
-    Quantity("cumulative_stack_bytes", 1),
     Quantity("barriers", 1),
     Quantity("constant_bytes", 0),
     Quantity(BLOCK_THREADS, 0),
@@ -165,65 +159,6 @@ def _severity(pair: Pair) -> tuple[object, ...]:
     return (_RANKS.index(pair.status), *growths, pair.new.demangled, pair.new.arch, pair.new.name)
 
 
-# --- who is who -----------------------------------------------------------------------------------
-
-Kernels = tuple[KernelResources, ...]
-
-
-def match(
-    old: Iterable[KernelResources], new: Iterable[KernelResources]
-) -> tuple[list[tuple[KernelResources, KernelResources]], Kernels, Kernels]:
-    """Pairs, what only ``old`` has, and what only ``new`` has; nothing is dropped."""
-    left, right = list(old), list(new)
-    pairs: list[tuple[KernelResources, KernelResources]] = []
-    for key in (_symbol, _shown, _short):
-        waiting: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
-        for place, kernel in enumerate(right):
-            waiting[kernel.arch, key(kernel)].append(place)
-        unmatched, taken = [], set()
-        for kernel in left:
-            places = waiting.get((kernel.arch, key(kernel)))
-            if places:
-                taken.add(place := places.popleft())
-                pairs.append((kernel, right[place]))
-            else:
-                unmatched.append(kernel)
-        left = unmatched
-        right = [kernel for place, kernel in enumerate(right) if place not in taken]
-    return pairs, tuple(left), tuple(right)
-
-
-def _symbol(kernel: KernelResources) -> str:
-    return kernel.name
-
-
-def _shown(kernel: KernelResources) -> str:
-    return kernel.demangled
-
-
-def _short(kernel: KernelResources) -> str:
-    """Template arguments stay, parameters go."""
-    if kernel.name.startswith("_Z"):
-        return demangle(kernel.name).name
-    return _without_parameters(kernel.demangled)
-
-
-def _without_parameters(name: str) -> str:
-    """Cut the last pair of parentheses off a signature.
-
-    >>> _without_parameters("axpy<(int)4>(float*, void (*)(int))"), _without_parameters("f<(1)>")
-    ('axpy<(int)4>', 'f<(1)>')
-    """
-    if not name.endswith(")"):
-        return name
-    depth = 0
-    for place in range(len(name) - 1, 0, -1):
-        depth += {")": 1, "(": -1}.get(name[place], 0)
-        if depth == 0:
-            return name[:place]
-    return name
-
-
 # --- one pair -------------------------------------------------------------------------------------
 
 
@@ -250,7 +185,25 @@ def _known(kernel: KernelResources, name: str, threads: int | None, dynamic: int
         return Known(_block(kernel, threads), _NO_BLOCK)
     if name == OCCUPANCY:
         return occupancy(kernel, threads=threads, dynamic_bytes=dynamic)
-    return Known(getattr(kernel, name), kernel.unknown.get(name, "not in the file"))
+    return needed(kernel, name)
+
+
+def needed(kernel: KernelResources, name: str) -> Known:
+    """A quantity of the kernel and all that it calls, or why it is not known."""
+    own: int | None = getattr(kernel, name)
+    if name == "stack_bytes" and kernel.cumulative_stack_bytes is not None:
+        return Known(kernel.cumulative_stack_bytes)
+    if own is None:
+        return Known(None, kernel.unknown.get(name, "not in the file"))
+    # None: the log names no function that the kernel calls
+    called = getattr(kernel, _CALLEES[name]) if name in _CALLEES else None
+    return Known(own + (called or 0))
+
+
+_CALLEES: Final = {
+    "spill_store_bytes": "callee_spill_store_bytes",
+    "spill_load_bytes": "callee_spill_load_bytes",
+}
 
 
 _NO_BLOCK: Final = "the kernel has no launch bounds, and no --threads is given"

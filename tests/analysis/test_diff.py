@@ -1,19 +1,14 @@
-"""Two builds: who is compared with whom, and what counts as worse."""
+"""Two builds: what counts as worse, and in which order it is said."""
 
 from __future__ import annotations
 
 import random
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from perfkit.analysis.diff import OCCUPANCY, QUANTITIES, diff, match, occupancy
-from perfkit.compiled.cubin import read_cubin_file
+from perfkit.analysis.diff import OCCUPANCY, QUANTITIES, diff, occupancy
 from perfkit.errors import InvalidLaunch, UsageError
 from perfkit.kernel import KernelResources
-
-DATA = Path(__file__).resolve().parents[1] / "data" / "cubin"
 
 
 def kernel(name, **given):
@@ -51,83 +46,6 @@ def verdicts(pair):
         for change in pair.changes
         if change.verdict not in {"same", "unknown"}
     }
-
-
-# --- who is who -----------------------------------------------------------------------------------
-
-
-def matched(old, new):
-    pairs, vanished, added = match(old, new)
-    assert len(old) == len(pairs) + len(vanished)
-    assert len(new) == len(pairs) + len(added)
-    label = lambda k: f"{k.demangled}@{k.arch}#{k.registers_per_thread}"  # noqa: E731
-    return (
-        [(label(a), label(b)) for a, b in pairs],
-        [label(k) for k in vanished],
-        [label(k) for k in added],
-    )
-
-
-def test_by_name_and_architecture():
-    old = [kernel("a"), kernel("b"), kernel("b", arch="sm_90")]
-    new = [kernel("b", arch="sm_90"), kernel("a"), kernel("a", arch="sm_90a")]
-    pairs, vanished, added = matched(old, new)
-    assert sorted(pairs) == [("a@sm_80#32",) * 2, ("b@sm_90#32",) * 2]
-    assert (vanished, added) == (["b@sm_80#32"], ["a@sm_90a#32"])
-
-
-def test_several_of_one_name_are_paired_in_order_and_none_is_dropped():
-    old = [kernel("k", registers_per_thread=regs) for regs in (255, 128, 64)]
-    new = [kernel("k", registers_per_thread=regs) for regs in (250, 120)]
-    pairs, vanished, added = matched(old, new)
-    assert pairs == [("k@sm_80#255", "k@sm_80#250"), ("k@sm_80#128", "k@sm_80#120")]
-    assert (vanished, added) == (["k@sm_80#64"], [])
-
-
-def named(symbol, shown):
-    return replace(kernel(symbol), demangled=shown)
-
-
-def test_a_symbol_counts_more_than_how_it_is_shown():
-    """With an overload in the file both are shown with their parameters."""
-    old = [named("_Z1fi", "f")]
-    new = [named("_Z1ff", "f(float)"), named("_Z1fi", "f(int)")]
-    pairs, _, added = matched(old, new)
-    assert pairs == [("f@sm_80#32", "f(int)@sm_80#32")]
-    assert added == ["f(float)@sm_80#32"]
-
-
-def test_another_parameter_is_still_the_same_kernel_template_arguments_are_not():
-    old = [named("_Z4axpyIfLi256EEviPf", "axpy<float, 256>")]
-    new = [
-        named("_Z4axpyIdLi256EEviPd", "axpy<double, 256>"),
-        named("_Z4axpyIfLi256EEviPff", "axpy<float, 256>"),
-    ]
-    pairs, _, added = matched(old, new)
-    assert pairs == [("axpy<float, 256>@sm_80#32",) * 2]
-    assert added == ["axpy<double, 256>@sm_80#32"]
-
-
-def test_a_log_with_plain_names_and_a_cubin_with_symbols():
-    old = [named("axpy<float, (int)4>(int, float*)", "axpy<float, (int)4>(int, float*)")]
-    new = [
-        named("axpy<float, (int)4>(int, float*, bool)", "axpy<float, (int)4>(int, float*, bool)")
-    ]
-    assert len(matched(old, new)[0]) == 1
-    cubin = [named("_Z6reducePKfPf", "reduce")]
-    log = [named("reduce(float const*, float*)", "reduce(float const*, float*)")]
-    assert len(matched(cubin, log)[0]) == 1
-
-
-def test_the_hash_of_an_anonymous_namespace_changes_with_the_file():
-    old = read_cubin_file(DATA / "j07.sm_80.cubin")
-    new = [replace(k, name=k.name.replace("63925627", "0badcafe")) for k in old]
-    assert [k.name for k in new] != [k.name for k in old]
-    pairs, vanished, added = match(old, new)
-    assert [(a.demangled, b.demangled) for a, b in pairs].count(
-        ("(anonymous namespace)::anon_k",) * 2
-    ) == 1
-    assert (len(pairs), vanished, added) == (3, (), ())
 
 
 def test_nothing_in_common_is_an_error():
@@ -174,9 +92,16 @@ def test_more_and_less(name, more):
         assert verdicts(pair) == ({} if expected == "unchanged" else {name: expected})
 
 
-def test_callees_spill_too():
-    pair = one({"callee_spill_store_bytes": 0}, {"callee_spill_store_bytes": 4612})
-    assert pair.status == "worse"
+def test_what_the_kernel_calls_counts():
+    """As in a log: None where it names nothing that the kernel calls."""
+    clean = {"callee_spill_store_bytes": None, "cumulative_stack_bytes": None}
+    calls = {"callee_spill_store_bytes": 4612, "cumulative_stack_bytes": 4640}
+    assert verdicts(one(clean, calls)) == {"spill_store_bytes": "worse", "stack_bytes": "worse"}
+    assert verdicts(one(calls, clean)) == {"spill_store_bytes": "better", "stack_bytes": "better"}
+    own = {"spill_store_bytes": 4612, "stack_bytes": 4640}
+    assert one(calls, own).status == "unchanged"
+    # a cubin knows no spills at all
+    assert one(calls, {"spill_store_bytes": None}).status == "not_comparable"
 
 
 def test_registers_within_one_step_are_worse_without_occupancy_being_so():

@@ -55,6 +55,45 @@ def quantities(change):
     }
 
 
+@pytest.mark.parametrize(
+    ("name", "regs", "stores", "loads", "stack", "blocks"),
+    [
+        ("j03", 122, 0, 0, 0, 2),
+        ("j03.mb2", 122, 0, 0, 0, 2),
+        ("j03.mb3", 80, 344, 292, 104, 3),
+        ("j03.mb4", 64, 1344, 1224, 472, 4),
+        ("j03.maxnreg64", 64, 1364, 1244, 496, 4),
+    ],
+)
+def test_logs_of_one_kernel_under_other_bounds(perfkit, name, regs, stores, loads, stack, blocks):
+    """What ``ptxas -v`` of CUDA 13.0 printed, against the same without bounds; 8 warps of 48."""
+    log = CUBINS / f"{name}.sm_86.ptxas.txt"
+    line = f"diff {CUBINS / 'j03.sm_86.ptxas.txt'} {log} -t 256 -f json"
+    expected = {
+        "occupancy": (16 / 48, blocks * 8 / 48),
+        "spill_store_bytes": (0, stores),
+        "spill_load_bytes": (0, loads),
+        "registers_per_thread": (122, regs),
+        "stack_bytes": (0, stack),
+    }
+    changes = content(perfkit(line))["changes"]
+    found = [quantities(change) for change in changes]
+    different = {key: pair for key, pair in expected.items() if pair[0] != pair[1]}
+    assert found == ([different] if different else [])
+    assert perfkit(f"{line} --check").code == (1 if different else 0)
+
+
+def test_a_log_with_what_the_kernel_calls(perfkit, tmp_path):
+    """The kernel of j06 spills nothing itself; the function it calls spills 4 bytes."""
+    log = CUBINS / "j06.sm_80.ptxas.txt"
+    more = tmp_path / "more.log"
+    text = log.read_text()
+    assert "4 bytes spill stores" in text
+    more.write_text(text.replace("4 bytes spill stores", "40 bytes spill stores"))
+    (change,) = content(perfkit(f"diff {log} {more} -f json"))["changes"]
+    assert quantities(change) == {"spill_store_bytes": (4, 40)}
+
+
 def test_fewer_registers_more_spills(perfkit, builds):
     """122 registers and no spills against 80 and some: 2 blocks of 8 warps against 3, of 48."""
     line = f"diff {builds}/plain.json {builds}/mb3.json -t 256 -f json"

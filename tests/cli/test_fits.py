@@ -164,6 +164,15 @@ def test_kernels_without_launch_bounds(perfkit):
     assert perfkit(f"{line} --check -t 544").code == 1
 
 
+def test_a_log(perfkit):
+    """j03 with three blocks asked for: 80 registers and 8,192 B; 3 blocks on 8.6 and 8.9."""
+    log = CUBINS / "j03.mb3.sm_86.ptxas.txt"
+    line = f"fits {log} -g 8.6,8.9,7.5 -t 256 -f json"
+    found = results(perfkit(line))
+    assert [one["blocks_per_sm"] for one in found] == [3, 3, None]
+    assert [one["launches"] for one in found] == [True, True, False]
+
+
 def test_a_file_that_perfkit_wrote(perfkit, tmp_path):
     kernel = {"name": "attn_fwd", "arch": "sm_89", "threads": 128, "dynamic_shared_bytes": 27136}
     known = {"registers_per_thread": 96, "static_shared_bytes": 0}

@@ -13,6 +13,7 @@ from perfkit.analysis.diff import (
     Diff,
     Pair,
     Status,
+    needed,
 )
 from perfkit.kernel import KernelResources
 from perfkit.report.document import Cell, Column, Document, Table
@@ -21,12 +22,9 @@ _COLUMNS: Final = {
     OCCUPANCY: Column(OCCUPANCY, "occupancy", "ratio"),
     "spill_store_bytes": Column("spill_store_bytes", "spill stores", "bytes"),
     "spill_load_bytes": Column("spill_load_bytes", "spill loads", "bytes"),
-    "callee_spill_store_bytes": Column("callee_spill_store_bytes", "callee spill stores", "bytes"),
-    "callee_spill_load_bytes": Column("callee_spill_load_bytes", "callee spill loads", "bytes"),
     "registers_per_thread": Column("registers_per_thread", "regs", "count"),
     "static_shared_bytes": Column("static_shared_bytes", "static shared", "bytes"),
     "stack_bytes": Column("stack_bytes", "stack", "bytes"),
-    "cumulative_stack_bytes": Column("cumulative_stack_bytes", "stack with callees", "bytes"),
     "barriers": Column("barriers", "barriers", "count"),
     "constant_bytes": Column("constant_bytes", "constant bank 0", "bytes"),
     BLOCK_THREADS: Column(BLOCK_THREADS, "block", "count"),
@@ -120,7 +118,7 @@ def _alone(kernels: Sequence[KernelResources], title: str) -> Table:
         title=title,
         columns=(_KERNEL, _ARCH, *(_COLUMNS[name] for name in names)),
         rows=tuple(
-            (kernel.demangled, kernel.arch, *(getattr(kernel, name) for name in names))
+            (kernel.demangled, kernel.arch, *(needed(kernel, name).value for name in names))
             for kernel in kernels
         ),
         collapsed=len(kernels) > _AT_A_GLANCE,
@@ -176,7 +174,7 @@ def _flat(found: Diff) -> Table:
 def _one_side(kernel: KernelResources, *, new: bool) -> list[Any]:
     values: list[Any] = []
     for name, _ in QUANTITIES:
-        value = None if name in _OF_A_LAUNCH else getattr(kernel, name)
+        value = None if name in _OF_A_LAUNCH else needed(kernel, name).value
         values += [None, value] if new else [value, None]
     return values
 
@@ -220,7 +218,7 @@ def _single(kernel: KernelResources) -> dict[str, Any]:
         "arch": kernel.arch,
         "name": kernel.name,
         **{
-            quantity.name: getattr(kernel, quantity.name)
+            quantity.name: needed(kernel, quantity.name).value
             for quantity in QUANTITIES
             if quantity.name not in _OF_A_LAUNCH
         },
