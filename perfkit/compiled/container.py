@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -80,14 +81,13 @@ def read_container(path: Path, *, name: str | None = None, fatbins: bytes | None
     tool = tools.find(tools.CUOBJDUMP)
     kernels: list[KernelResources] = []
     broken: list[CubinError] = []
-    with tempfile.TemporaryDirectory(prefix="perfkit-", ignore_cleanup_errors=True) as place:
-        folder = Path(place)
+    with _temporary(name) as folder:
         extract = _extract(tool, _prepare(path, fatbins, folder), folder)
         if extract.trouble is not None:
             extract = _more(extract, path, fatbins)
         for image in extract.images:
             try:
-                kernels += read_image(image.read(), origin=image.origin(name))
+                kernels += read_image(_content(image, name), origin=image.origin(name))
             except CubinError as error:
                 broken.append(error)
         ptx = sorted({match[1] for file in folder.iterdir() if (match := _PTX.match(file.name))})
@@ -95,6 +95,28 @@ def read_container(path: Path, *, name: str | None = None, fatbins: bytes | None
         raise _empty(name, extract, ptx, broken)
     notes = _notes(extract, ptx, broken)
     return Reading(kernels=told_apart(kernels), notes=tuple(f"{name}: {note}" for note in notes))
+
+
+@contextmanager
+def _temporary(name: str) -> Iterator[Path]:
+    """A directory that is gone afterwards; a disk without room is said to be one."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="perfkit-", ignore_cleanup_errors=True) as place:
+            yield Path(place)
+    except OSError as error:
+        raise InputError(
+            f"its device code cannot be unpacked: {error.strerror or error}",
+            where=name,
+            hint="TMPDIR names another directory for temporary files",
+        ) from error
+
+
+def _content(image: _Image, name: str) -> bytes:
+    try:
+        return image.read()
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise CubinError(f"cannot be read: {why}", where=image.origin(name)) from error
 
 
 def _prepare(path: Path, fatbins: bytes | None, folder: Path) -> Path:

@@ -42,7 +42,8 @@ CUOBJDUMP: Final = Tool(
     name="cuobjdump",
     wheels=("nvidia-cuda-cuobjdump",),
     purpose="takes device code out of programs and libraries",
-    hint="pip install nvidia-cuda-cuobjdump, or set CUOBJDUMP to the one of a CUDA toolkit",
+    hint="pip install nvidia-cuda-cuobjdump ('perfkit[tools]' has it), or set CUOBJDUMP to the one "
+    "of a CUDA toolkit",
 )
 PTXAS: Final = Tool(
     name="ptxas",

@@ -85,6 +85,12 @@ def cuobjdump() -> Path | None:
     return path if path.is_file() else None
 
 
+def images(text: str) -> list[str]:
+    """A report on a container: the part on each image of machine code, in order."""
+    parts = re.split(r"^Fatbin (elf|ptx) code:$", text, flags=re.MULTILINE)
+    return [body for kind, body in zip(parts[1::2], parts[2::2], strict=True) if kind == "elf"]
+
+
 def live_usage(tool: Path, cubin: Path) -> dict[str, Usage]:
     command = [tool, "--dump-resource-usage", cubin]
     return usage(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
