@@ -17,20 +17,7 @@ _SIZES: Final = {
     "long": 8, "ulong": 8, "longlong": 8, "ulonglong": 8, "int64_t": 8, "uint64_t": 8,
     "size_t": 8, "double": 8,
 }  # fmt: skip
-#: other spellings, after "unsigned" has become a "u"
 _ALIASES: Final = {
-    "signed": "int",
-    "signed char": "char",
-    "unsigned": "uint",
-    "unsigned char": "uchar",
-    "unsigned short": "ushort",
-    "unsigned int": "uint",
-    "unsigned long": "ulong",
-    "unsigned long long": "ulonglong",
-    "long long": "longlong",
-    "long long int": "longlong",
-    "short int": "short",
-    "long int": "long",
     "__half": "half",
     "__half2": "half2",
     "__nv_bfloat16": "bfloat16",
@@ -162,7 +149,7 @@ def _members(declaration: str) -> list[tuple[str, str, int, int, int]]:
 
 def _type(name: str) -> tuple[int, int, int]:
     """Size, alignment and bytes per access."""
-    name = _ALIASES.get(name, name)
+    name = _short(name)
     if name in _SIZES:
         return (_SIZES[name],) * 3
     base, lanes = name[:-1], name[-1:]
@@ -176,6 +163,20 @@ def _type(name: str) -> tuple[int, int, int]:
     raise UsageError(
         f"unknown type {name!r}", hint=f"{known}; vectors such as float4, and pointers"
     )
+
+
+def _short(name: str) -> str:
+    """One word for a type.
+
+    >>> _short("unsigned long long int"), _short("signed char"), _short("__half2")
+    ('ulonglong', 'char', 'half2')
+    """
+    sign = "u" if "unsigned" in name.split() else ""
+    words = [word for word in name.split() if word not in {"unsigned", "signed"}]
+    if len(words) > 1:
+        words = [word for word in words if word != "int"]
+    word = "".join(words) or "int"
+    return sign + _ALIASES.get(word, word)
 
 
 def _parts(name: str, start: int, size: int, width: int) -> tuple[Part, ...]:

@@ -42,7 +42,7 @@ def coalescing(
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
-    """Count the sectors that a warp's access to global memory moves.
+    """Count the sectors of accesses to global memory.
 
     Sectors of 32 bytes, cache lines, and how much of what moves is used. Elements count from the
     start of an aligned array.
@@ -76,8 +76,8 @@ def coalescing(
 @app.command(
     epilog=examples(
         "perfkit access banks --stride 2",
-        "perfkit access banks --tile 32,32 --row threadIdx.x --column threadIdx.y -t 32,8",
-        "perfkit access banks --index 'lane % 8 * 64 + lane / 8 * 8' --element 2 --width 16",
+        "perfkit access banks --tile 32,32 --row threadIdx.x --column 0",
+        "perfkit access banks --index 'lane * 64' --element 2 --width 16",
     )
 )
 def banks(
@@ -100,9 +100,10 @@ def banks(
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
-    """Count the wavefronts that a warp's access to shared memory takes.
+    """Count the bank conflicts of accesses to shared memory.
 
-    With the degree of its bank conflicts, and the padding or the XOR swizzle that removes them.
+    The wavefronts that each warp takes, the banks that conflict, and the padding or the XOR
+    swizzle that removes the conflicts.
     """
     asked = question.Question(
         block=question.block(threads, block, grid, block_index),
@@ -159,7 +160,7 @@ def divergence(
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
-    """Show which warps of a block diverge at a branch or in a loop, and the cost.
+    """Show which warps diverge at a branch or in a loop.
 
     The serial factor is the time over that of a warp whose lanes all go the same way.
     """

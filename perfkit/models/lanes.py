@@ -43,6 +43,9 @@ def addresses(
             f"width = {width!r}: no instruction moves that many bytes per lane",
             hint=f"one of {', '.join(map(str, WIDTHS))}; wider data takes several accesses",
         )
+    for name, lanes in (("offsets", offsets), ("active", active)):
+        if not (lanes is None and name == "active") and not hasattr(lanes, "__len__"):
+            raise UsageError(f"{name} is not one value per lane: {lanes!r}")
     if len(offsets) > WARP_LANES:
         raise UsageError(f"{len(offsets)} lanes: a warp has {WARP_LANES}")
     if active is None:

@@ -9,8 +9,11 @@ import pytest
 from perfkit.report import csv, json, markdown, terminal, text
 from perfkit.report.views import (
     arch,
+    banks,
     carveout,
+    coalescing,
     diff,
+    divergence,
     doctor,
     fits,
     gpu,
@@ -18,7 +21,7 @@ from perfkit.report.views import (
     occupancy,
     sweep,
 )
-from tests.report import builds, results
+from tests.report import accesses, builds, results
 from tests.report.schemas import undescribed, validate
 
 #: file name -> (JSON topic, document, content)
@@ -50,6 +53,36 @@ VIEWS = {
     ),
     "fits": ("fits", lambda: fits.document(builds.FITS), lambda: fits.content(builds.FITS)),
     "diff": ("diff", lambda: diff.document(builds.DIFF), lambda: diff.content(builds.DIFF)),
+    "access-coalescing": (
+        "access-coalescing",
+        lambda: coalescing.document(accesses.MISALIGNED),
+        lambda: coalescing.content(accesses.MISALIGNED),
+    ),
+    "access-struct": (
+        "access-coalescing",
+        lambda: coalescing.document(accesses.MEMBERS, accesses.STRUCT),
+        lambda: coalescing.content(accesses.MEMBERS, accesses.STRUCT),
+    ),
+    "access-banks": (
+        "access-banks",
+        lambda: banks.document(accesses.CONFLICTS, accesses.FIXES),
+        lambda: banks.content(accesses.CONFLICTS, accesses.FIXES),
+    ),
+    "access-condition": (
+        "access-divergence",
+        lambda: divergence.document(accesses.CONDITION),
+        lambda: divergence.content(accesses.CONDITION),
+    ),
+    "access-switch": (
+        "access-divergence",
+        lambda: divergence.document(accesses.SWITCH),
+        lambda: divergence.content(accesses.SWITCH),
+    ),
+    "access-trips": (
+        "access-divergence",
+        lambda: divergence.document(accesses.TRIPS),
+        lambda: divergence.content(accesses.TRIPS),
+    ),
     "arch-list": (
         "arch-list",
         lambda: arch.listing([results.HOPPER, results.DEDICATED]),

@@ -12,8 +12,8 @@ from perfkit.report.document import Cell, Column, Table
 #: pictures are for a look, not for a book
 MOST_PICTURES: Final = 4
 
-#: of an access to a struct, in words
-LAYOUTS: Final = {"aos": "array of structs", "soa": "one array per member"}
+#: an array of structs, or one array per member
+LAYOUTS: Final = {"aos": "AoS", "soa": "SoA"}
 
 #: lists that CSV has no room for
 _NESTED: Final = frozenset({"addresses", "passes"})

@@ -20,7 +20,7 @@ def _conflict(way: int) -> str:
 
 
 def _pairs(found: Banking) -> str | None:
-    return f"lane i with i^{found.detail.paired}" if found.detail.paired else None
+    return f"i, i^{found.detail.paired}" if found.detail.paired else None
 
 
 _COLUMNS: Final[tuple[tuple[Column, Callable[[Banking], Any]], ...]] = (
@@ -29,7 +29,7 @@ _COLUMNS: Final[tuple[tuple[Column, Callable[[Banking], Any]], ...]] = (
     (Column("lanes", "lanes", "count"), lambda f: f.detail.lanes),
     (Column("wavefronts", "wavefronts", "count"), lambda f: f.detail.wavefronts),
     (
-        Column("ideal_wavefronts", "without conflicts", "count"),
+        Column("ideal_wavefronts", "ideal", "count"),
         lambda f: f.detail.ideal_wavefronts,
     ),
     (Column("conflict_way", "conflict"), lambda f: _conflict(f.detail.conflict_way)),
@@ -37,10 +37,10 @@ _COLUMNS: Final[tuple[tuple[Column, Callable[[Banking], Any]], ...]] = (
         Column("conflicting_banks", "banks"),
         lambda f: lanes.ranges(f.detail.conflicting_banks) or None,
     ),
-    (Column("broadcast", "shares words", "yes"), lambda f: f.detail.broadcast),
-    (Column("paired", "pairs up"), _pairs),
+    (Column("broadcast", "broadcast", "yes"), lambda f: f.detail.broadcast),
+    (Column("paired", "paired"), _pairs),
     (
-        Column("block_wavefronts", "wavefronts, block", "count"),
+        Column("block_wavefronts", "block wavefronts", "count"),
         lambda f: words.of_block(f, f.block_wavefronts),
     ),
     (
@@ -69,8 +69,8 @@ def document(
     ).without_empty_columns()
     tables = [main, *words.struct_tables(struct)]
     tables += [_fixes_table(one, fixes.get(one.access.label, ())) for one in found]
-    if len(found) <= words.MOST_PICTURES:
-        tables += [_banks_picture(one) for one in found]
+    telling = [one for one in found if one.detail.conflict_way > 1 or len(found) == 1]
+    tables += [_banks_picture(one) for one in telling[: words.MOST_PICTURES]]
     return Document(
         tables=tuple(tables),
         notes=tuple(dict.fromkeys(_notes(found, fixes))),
@@ -85,7 +85,7 @@ def _fixes_table(found: Banking, fixes: Sequence[Fix]) -> Table:
         columns=(
             Column("fix", "layout"),
             Column("index", "element i moves to"),
-            Column("block_wavefronts", "wavefronts, block", "count"),
+            Column("block_wavefronts", "block wavefronts", "count"),
             Column("removes_all", "free of conflicts", "yes"),
             Column("extra_bytes", "extra memory", "bytes"),
         ),

@@ -34,19 +34,19 @@ _COLUMNS: Final[tuple[tuple[Column, Callable[[Coalescing], Any]], ...]] = (
     (Column("lanes", "lanes", "count"), lambda f: f.detail.lanes),
     (Column("sectors", "sectors", "count"), lambda f: f.detail.sectors),
     (
-        Column("fewest_sectors", "fewest possible", "count"),
+        Column("fewest_sectors", "fewest", "count"),
         lambda f: -(-f.detail.used_bytes // SECTOR_BYTES),
     ),
-    (Column("lines", "128-byte lines", "count"), lambda f: f.detail.lines),
+    (Column("lines", "lines", "count"), lambda f: f.detail.lines),
     (Column("asked_bytes", "asked", "bytes"), lambda f: f.detail.asked_bytes),
     (Column("moved_bytes", "moved", "bytes"), lambda f: f.detail.moved_bytes),
-    (Column("efficiency", "used of moved", "ratio"), lambda f: f.detail.efficiency),
+    (Column("efficiency", "efficiency", "ratio"), lambda f: f.detail.efficiency),
     (
-        Column("block_sectors", "sectors, block", "count"),
+        Column("block_sectors", "block sectors", "count"),
         lambda f: words.of_block(f, f.block_sectors),
     ),
     (
-        Column("block_efficiency", "used of moved, block", "ratio"),
+        Column("block_efficiency", "block efficiency", "ratio"),
         lambda f: words.of_block(f, f.block_efficiency),
     ),
 )
@@ -103,9 +103,9 @@ def _totals_table(rows: Sequence[Totals]) -> Table:
             Column("layout", "layout"),
             Column("requests", "requests", "count"),
             Column("sectors", "sectors", "count"),
-            Column("sectors_per_request", "sectors per request", "count"),
+            Column("sectors_per_request", "per request", "count"),
             Column("distinct_sectors", "distinct sectors", "count"),
-            Column("efficiency", "used of moved", "ratio"),
+            Column("efficiency", "efficiency", "ratio"),
         ),
         rows=tuple(
             (
@@ -150,6 +150,7 @@ def _notes(found: Sequence[Coalescing]) -> list[str]:
                 f"{one.access.label}: lanes share addresses; {detail.asked_bytes} B asked for are "
                 f"{detail.used_bytes} B of memory"
             )
+    notes.append("efficiency: bytes used over bytes moved, in sectors of 32 bytes")
     notes.append("byte 0 is the start of the array, taken as aligned (cudaMalloc gives 256 bytes)")
     return list(dict.fromkeys(notes))
 

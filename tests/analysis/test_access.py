@@ -1,0 +1,78 @@
+"""Accesses of a block: arrays, structs and files of addresses."""
+
+from __future__ import annotations
+
+import pytest
+
+from perfkit.analysis.access import banking, coalescing, indexed, members, read_addresses
+from perfkit.analysis.structs import parse
+from perfkit.errors import InputError, UsageError
+
+WARPS = tuple(tuple(range(32 * w, 32 * w + 32)) for w in range(4))
+
+
+def test_a_block_adds_up_its_warps():
+    access = indexed("a", (*WARPS, (None,) * 32), width=4, element=4, offset=1)
+    found = coalescing(access, warp=1)
+    assert found.detail.sectors == 5
+    assert (found.requests, found.block_sectors) == (4, 20)
+    assert found.block_efficiency == 4 * 128 / (20 * 32)
+    shared = banking(indexed("a", WARPS, width=8, element=8))
+    assert (shared.requests, shared.block_wavefronts, shared.block_ideal_wavefronts) == (4, 8, 8)
+    assert shared.block_conflict_way == 1
+
+
+def test_the_worst_warp_is_found():
+    mixed = (WARPS[0], tuple(32 * lane for lane in range(32)))
+    assert banking(indexed("a", mixed, width=4, element=4)).block_conflict_way == 32
+    assert banking(indexed("a", mixed, width=4, element=4)).detail.conflict_way == 1
+
+
+def test_members_of_structs_and_of_separate_arrays():
+    # 12 bytes: x at 0, y at 4, h at 8
+    found = members(parse("float x; float y; half h"), WARPS[:1])
+    assert [(one.label, one.layout, one.width_bytes) for one in found] == [
+        ("x", "aos", 4), ("x", "soa", 4),
+        ("y", "aos", 4), ("y", "soa", 4),
+        ("h", "aos", 2), ("h", "soa", 2),
+    ]  # fmt: skip
+    assert found[2].warps[0] == tuple(12 * lane + 4 for lane in range(32))
+    assert found[5].warps[0] == tuple(2 * lane for lane in range(32))
+    # 384 bytes are 12 sectors; 32 halves are 64 bytes, two sectors
+    assert [coalescing(one).detail.sectors for one in found] == [12, 4, 12, 4, 12, 2]
+    # 3 words apart: 3 and 32 have no common divisor, no conflict
+    assert [banking(one).detail.conflict_way for one in found] == [1] * 6
+
+
+def test_the_warp_is_named_where_an_address_is_wrong():
+    with pytest.raises(UsageError, match="warp 0, lane 0: byte address -4 is negative"):
+        coalescing(indexed("a", WARPS, width=4, element=4, offset=-1))
+    with pytest.raises(UsageError, match="warp 0, lane 1: byte address 4 is not a multiple of 16"):
+        banking(indexed("a", WARPS, width=16, element=4))
+
+
+def test_a_file_of_addresses():
+    text = "# a warp\n0\n0x20  # hexadecimal\n\n-\n0X40\n007\n"
+    assert read_addresses(text, "a.txt") == (0, 32, None, 64, 7)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "a.txt: no addresses"),
+        ("# nothing\n", "a.txt: no addresses"),
+        ("0\n4\nx\n", "a.txt:3: 'x' is not a byte address"),
+        ("-4\n", "a.txt:1: '-4' is not"),
+        ("0 4\n", "a.txt:1: '0 4' is not"),
+        ("1.5\n", "'1.5' is not"),
+        ("nan\n", "'nan' is not"),
+        ("0x\n", "'0x' is not"),
+        ("٣\n", "is not a byte address"),
+        ("9" * 30, "is not a byte address"),
+        ("0\n" * 33, "a.txt:33: more than 32 lanes"),
+    ],
+)
+def test_what_is_no_file_of_addresses(text, says):
+    with pytest.raises(InputError) as error:
+        read_addresses(text, "a.txt")
+    assert says in str(error.value)
