@@ -33,6 +33,8 @@ COMMANDS: Final = {
     "diff": "diff",
     "access": "access",
     "roofline": "roofline",
+    "latency": "latency",
+    "overlap": "overlap",
     "arch": "arch",
     "gpu": "gpu",
     "doctor": "doctor",

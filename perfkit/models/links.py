@@ -71,7 +71,7 @@ _PCIE_GENERATIONS: Final = {
 _LANES: Final = (1, 2, 4, 8, 16)
 
 #: of a Grace Hopper superchip: 900 GB/s in both directions together
-_NVLINK_C2C: Final = Link(
+NVLINK_C2C: Final = Link(
     name="nvlink-c2c",
     peak_bytes_per_s=450e9,
     h2d_bytes_per_s=337.55e9,
@@ -100,7 +100,7 @@ def link(text: str) -> Link:
     """
     name = re.sub(r"[\s_-]", "", text.lower())
     if name in {"nvlinkc2c", "c2c"}:
-        return _NVLINK_C2C
+        return NVLINK_C2C
     match = _PCIE.fullmatch(name)
     if match is None:
         raise UsageError(f"{text!r} is not a link that is known", hint=_HINT)

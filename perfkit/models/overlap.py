@@ -132,9 +132,15 @@ def fewest_streams(work: Work, plan: Plan, makespan_s: float) -> int:
 
 
 def _check(work: Work, plan: Plan) -> None:
-    times = (*work.whole_s, work.copy_overhead_s, work.launch_overhead_s, work.handoff_s)
-    if not all(0 <= time <= 1e9 for time in times):  # NaN fails as well
-        raise UsageError("times must be finite and not negative")
+    times = {
+        **{f"{stage} time": time for stage, time in zip(Stage, work.whole_s, strict=True)},
+        "copy overhead": work.copy_overhead_s,
+        "launch overhead": work.launch_overhead_s,
+        "time to hand over": work.handoff_s,
+    }
+    for name, time in times.items():
+        if not 0 <= time <= 1e9:  # NaN fails as well
+            raise UsageError(f"{name} = {time:g} s: must be finite and not negative")
     if not 0 < work.duplex_share <= 1:
         raise UsageError(f"duplex share = {work.duplex_share}: must be above 0 and at most 1")
     if not any(time > 0 for time in work.whole_s):

@@ -209,7 +209,7 @@ def test_times_that_are_none(place, bad):
     given[place] = bad
     work = Work(whole_s=Times(*given[:3]), copy_overhead_s=given[3], launch_overhead_s=given[4])
     for ask in (schedule, best):
-        with pytest.raises(UsageError, match="finite and not negative"):
+        with pytest.raises(UsageError, match="s: must be finite and not negative"):
             ask(work, Plan())
 
 

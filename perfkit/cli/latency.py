@@ -1,0 +1,114 @@
+"""``perfkit latency``: how many warps hide a latency, and whether a launch has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from perfkit.analysis.latency import Level, Question
+from perfkit.analysis.latency import latency as answer
+from perfkit.cli import options
+from perfkit.cli.emit import emit
+from perfkit.cli.help import examples, new_app
+from perfkit.cli.launch_options import refuse_what_fits_nowhere
+from perfkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from perfkit.analysis.steps import Launch
+    from perfkit.arch.types import Target
+
+app = new_app()
+
+
+@app.command(
+    epilog=examples(
+        "perfkit latency -g h100 --level dram --latency-ns 600 --width 16 --ilp 4",
+        "perfkit latency -g h100 --level dram --latency-ns 600 --width 16 -t 256 -r 64",
+        "perfkit latency -g 7.0 --level issue --latency-cycles 4",
+    )
+)
+def latency(
+    gpu: options.GpuOption = None,
+    level: Annotated[
+        Level, typer.Option("--level", help="What is waited for.", show_default=True)
+    ] = Level.DRAM,
+    latency_ns: Annotated[
+        float | None, typer.Option("--latency-ns", metavar="NS", help="The latency in ns.")
+    ] = None,
+    latency_cycles: Annotated[
+        float | None,
+        typer.Option("--latency-cycles", metavar="N", help="The latency in cycles of the SM."),
+    ] = None,
+    width: Annotated[
+        int,
+        typer.Option("--width", metavar="BYTES", help="Bytes that a thread accesses at once."),
+    ] = 4,
+    ilp: Annotated[
+        int,
+        typer.Option(
+            "--ilp", metavar="N", help="Accesses of a thread that do not wait for one another."
+        ),
+    ] = 1,
+    gb_per_s: Annotated[
+        float | None,
+        typer.Option(
+            "--gb-per-s", metavar="N", help="Bandwidth of the level, whole GPU: measured, or of L2."
+        ),
+    ] = None,
+    clock_mhz: Annotated[
+        float | None, typer.Option("--clock-mhz", metavar="N", help="Clock of the SMs.")
+    ] = None,
+    threads: options.ThreadsOption = None,
+    regs: options.RegsOption = None,
+    smem: options.SmemOption = None,
+    format: options.FormatOption = options.Format.TABLE,  # noqa: A002
+    output: options.OutputOption = None,
+) -> None:
+    """Show how many warps hide a latency.
+
+    By Little's law: bytes (or instructions) under way = rate x latency. With --threads and --regs
+    also the warps that such a launch has, and the share of the peak rate that they can keep up.
+    Latencies are not in the database: they depend on access pattern and load.
+    """
+    if (latency_ns is None) == (latency_cycles is None):
+        raise UsageError(
+            "how long is the latency?" if latency_ns is None else "one latency is enough",
+            hint="write --latency-ns 600 or --latency-cycles 4",
+        )
+    if threads is None and (regs is not None or smem is not None):
+        raise UsageError(
+            "--regs and --smem describe a launch: how many threads per block?",
+            hint="write --threads 256",
+        )
+    question = Question(
+        level=level,
+        latency_s=None if latency_ns is None else latency_ns * 1e-9,
+        latency_cycles=latency_cycles,
+        width_bytes=width,
+        ilp=ilp,
+        bytes_per_s=None if gb_per_s is None else gb_per_s * 1e9,
+        clock_hz=None if clock_mhz is None else clock_mhz * 1e6,
+    )
+    targets = options.targets(gpu)
+    size = options.size(smem, "--smem") or 0
+    refuse_what_fits_nowhere([(target.capability, size) for target in targets], "--smem")
+    found = [answer(target, question, _launch(target, threads, regs, size)) for target in targets]
+    from perfkit.report.views import latency as view
+
+    emit(
+        "latency",
+        document=lambda: view.document(found),
+        content=lambda: view.content(found),
+        format=format,
+        output=output,
+    )
+
+
+def _launch(target: Target, threads: str | None, regs: int | None, smem: int) -> Launch | None:
+    from perfkit.analysis.steps import Launch
+
+    if threads is None:
+        return None
+    block = options.block_threads(target.capability, threads)
+    return Launch(threads=block, regs=regs or 0, smem=smem)

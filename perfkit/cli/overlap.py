@@ -1,0 +1,148 @@
+"""``perfkit overlap``: copies and kernels over streams, as one pipeline."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+import typer
+
+from perfkit.analysis.overlap import Question
+from perfkit.analysis.overlap import overlap as answer
+from perfkit.cli import options
+from perfkit.cli.emit import emit
+from perfkit.cli.help import examples, new_app
+from perfkit.errors import UsageError
+from perfkit.models.engines import Plan
+from perfkit.models.links import Link
+from perfkit.models.links import link as link_named
+
+app = new_app()
+
+_MOST_CHUNKS: Final = 128
+
+
+class Order(StrEnum):
+    DEPTH = "depth-first"
+    BREADTH = "breadth-first"
+
+
+class Queue(StrEnum):
+    READY = "ready"
+    IN_ORDER = "in-order"
+
+
+def _number(option: str, metavar: str, text: str) -> Any:
+    return typer.Option(option, metavar=metavar, help=text)
+
+
+@app.command(
+    epilog=examples(
+        "perfkit overlap --h2d 1G --d2h 1G --kernel-ms 20 --link pcie4x16 --chunks 8",
+        "perfkit overlap --h2d 1G --d2h 1G --kernel-ms 20 --link pcie4x16 --best",
+        "perfkit overlap --h2d 1G --kernel-ms 20 --h2d-gb-per-s 22.5 --best --streams 3",
+    )
+)
+def overlap(
+    h2d: Annotated[
+        str | None, typer.Option("--h2d", metavar="SIZE", help="Bytes to the GPU in all: 1G.")
+    ] = None,
+    d2h: Annotated[
+        str | None, typer.Option("--d2h", metavar="SIZE", help="Bytes back in all.")
+    ] = None,
+    kernel_ms: Annotated[
+        float, _number("--kernel-ms", "MS", "The kernel's time on all data at once.")
+    ] = 0.0,
+    link: Annotated[
+        str | None,
+        typer.Option("--link", metavar="LINK", help="pcie4x16, pcie5x8, ... or nvlink-c2c."),
+    ] = None,
+    pinned: Annotated[
+        bool, typer.Option("--pinned/--pageable", help="How the host's memory is allocated.")
+    ] = True,
+    chunks: Annotated[
+        int | None, typer.Option("--chunks", metavar="N", help="Equal parts, one after another.")
+    ] = None,
+    best: Annotated[
+        bool, typer.Option("--best", help="Look for the number of chunks that takes least.")
+    ] = False,
+    max_chunks: Annotated[
+        int, typer.Option("--max-chunks", metavar="N", help="With --best: try up to so many.")
+    ] = _MOST_CHUNKS,
+    streams: Annotated[
+        int | None,
+        typer.Option("--streams", metavar="N", help="Streams; if not given one for each chunk."),
+    ] = None,
+    copy_engines: Annotated[
+        int, typer.Option("--copy-engines", metavar="N", help="1, or one for each direction: 2.")
+    ] = 2,
+    order: Annotated[
+        Order, typer.Option("--order", help="Issue chunk by chunk, or stage by stage.")
+    ] = Order.DEPTH,
+    queue: Annotated[
+        Queue,
+        typer.Option("--queue", help="What an engine takes first; in-order: GPUs before Hyper-Q."),
+    ] = Queue.READY,
+    h2d_gb_per_s: Annotated[
+        float | None, _number("--h2d-gb-per-s", "N", "Measured rate to the GPU.")
+    ] = None,
+    d2h_gb_per_s: Annotated[
+        float | None, _number("--d2h-gb-per-s", "N", "Measured rate back.")
+    ] = None,
+    duplex: Annotated[
+        float | None,
+        _number("--duplex", "SHARE", "Of its rate that a copy keeps while one goes the other way."),
+    ] = None,
+    copy_overhead_us: Annotated[
+        float | None, _number("--copy-overhead-us", "US", "Time of each copy beside its bytes.")
+    ] = None,
+    launch_overhead_us: Annotated[
+        float | None, _number("--launch-overhead-us", "US", "Time of each kernel beside its work.")
+    ] = None,
+    format: options.FormatOption = options.Format.TABLE,  # noqa: A002
+    output: options.OutputOption = None,
+) -> None:
+    """Show what copies and kernels take when they overlap.
+
+    The data go to the GPU, through a kernel and back in equal chunks over several streams. Shows
+    the time, the speed-up, what each engine does when, and other numbers of chunks.
+    """
+    if best and chunks is not None:
+        raise UsageError("--best looks for the number of chunks", hint="leave out --chunks")
+    overheads = {"copy_overhead_s": copy_overhead_us, "launch_overhead_s": launch_overhead_us}
+    question = Question(
+        h2d_bytes=options.size(h2d, "--h2d") or 0,
+        d2h_bytes=options.size(d2h, "--d2h") or 0,
+        kernel_s=kernel_ms * 1e-3,
+        link=None if link is None else _link(link),
+        h2d_bytes_per_s=None if h2d_gb_per_s is None else h2d_gb_per_s * 1e9,
+        d2h_bytes_per_s=None if d2h_gb_per_s is None else d2h_gb_per_s * 1e9,
+        duplex_share=duplex,
+        plan=Plan(
+            chunks=1 if chunks is None else chunks,
+            streams=streams,
+            copy_engines=copy_engines,
+            pinned=pinned,
+            order=order.value,
+            queue=queue.value,
+        ),
+        most_chunks=max_chunks if best else None,
+        **{name: value * 1e-6 for name, value in overheads.items() if value is not None},
+    )
+    found = answer(question)
+    from perfkit.report.views import overlap as view
+
+    emit(
+        "overlap",
+        document=lambda: view.document(found),
+        content=lambda: view.content(found),
+        format=format,
+        output=output,
+    )
+
+
+def _link(text: str) -> Link:
+    try:
+        return link_named(text)
+    except UsageError as error:
+        raise UsageError(f"--link {error.message}", hint=error.hint) from None

@@ -1,0 +1,109 @@
+"""Warps that hide a latency on a target, step by step from the database."""
+
+from __future__ import annotations
+
+import pytest
+
+from perfkit.analysis.latency import Level, Question, latency
+from perfkit.analysis.steps import Launch
+from perfkit.arch import catalog
+from perfkit.errors import UsageError
+
+
+def target(name):
+    (found,) = catalog.targets(name)
+    return found
+
+
+def test_dram_of_a_product():
+    h100 = target("h100")
+    found = latency(
+        h100,
+        Question(level=Level.DRAM, latency_s=600e-9, width_bytes=16, ilp=4),
+        Launch(threads=256, regs=64, smem=0),
+    )
+    # 3350 GB/s over 132 SMs; 256 threads of 64 registers: 4 blocks of 8 warps
+    assert found.bytes_per_s == pytest.approx(3350e9 / 132)
+    assert found.latency_cycles == pytest.approx(600e-9 * 1980e6)
+    assert found.concurrency.needed == pytest.approx(3350e9 / 132 * 600e-9)
+    assert found.concurrency.warps_needed == 8  # 15,227 / (32 * 16 * 4) = 7.4
+    assert found.concurrency.resident_warps == 32
+    assert found.concurrency.share == 1.0
+    assert found.occupancy_needed == 8 / 64
+    assert found.ilp_needed == 1  # 15,227 / (32 warps * 512) = 0.93
+
+
+def test_more_warps_than_an_sm_holds():
+    found = latency(target("h100"), Question(level=Level.DRAM, latency_s=600e-9))
+    assert found.concurrency.warps_needed == 119
+    assert found.occupancy_needed > 1
+    assert found.ilp_needed == 2  # 15,227 / (64 warps * 128) = 1.86
+    assert found.occupancy is None
+    assert found.warps_needed(width_bytes=4, ilp=1) == 119
+    assert found.warps_needed(width_bytes=8, ilp=2) == 30
+
+
+def test_shared_memory_needs_no_product():
+    # 32 banks of 4 bytes a clock, 29 cycles (tests/gpu/latency.py on an H200): 3,712 bytes
+    found = latency(target("9.0"), Question(level=Level.SHARED, latency_cycles=29))
+    assert found.concurrency.needed == 3712
+    assert found.concurrency.warps_needed == 29
+    assert found.latency_s is None
+    assert found.bytes_per_s is None
+    assert found.per_clock == 128
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "per_clock"),
+    # results per clock and SM in the Programming Guide's table of throughputs, over 32 lanes
+    [("7.0", Level.F32, 2), ("7.0", Level.F64, 1), ("9.0", Level.F32, 4), ("8.9", Level.SFU, 0.5)],
+)
+def test_arithmetic(name, level, per_clock):
+    found = latency(target(name), Question(level=level, latency_cycles=4, ilp=2))
+    assert found.per_clock == per_clock
+    assert found.concurrency.needed == 4 * per_clock
+    assert found.concurrency.per_warp == 2
+    assert found.bytes_per_s is None
+
+
+def test_a_time_is_read_by_the_clock_given():
+    question = Question(level=Level.SHARED, latency_s=20e-9, clock_hz=1e9)
+    assert latency(target("9.0"), question).latency_cycles == pytest.approx(20)
+    question = Question(level=Level.DRAM, latency_cycles=700, clock_hz=1e9)
+    assert latency(target("h100"), question).latency_s == pytest.approx(700e-9)
+
+
+def test_a_measured_bandwidth_takes_the_place_of_the_data_sheet():
+    question = Question(level=Level.L2, latency_s=150e-9, bytes_per_s=5.5e12)
+    assert latency(target("h100"), question).concurrency.needed == pytest.approx(
+        5.5e12 / 132 * 150e-9
+    )
+
+
+def test_a_launch_that_does_not_fit_has_no_warps():
+    question = Question(level=Level.DRAM, latency_s=600e-9)
+    found = latency(target("h100"), question, Launch(threads=1024, regs=255, smem=0))
+    assert found.concurrency.resident_warps == 0
+    assert found.concurrency.share == 0
+    assert found.concurrency.per_resident_warp is None
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "says"),
+    [
+        ("h100", Question(level=Level.DRAM), "in seconds or in cycles"),
+        ("h100", Question(level=Level.DRAM, latency_s=1e-6, latency_cycles=4), "in seconds or in"),
+        ("9.0", Question(level=Level.DRAM, latency_s=1e-6), "how many SMs"),
+        ("9.0", Question(level=Level.SHARED, latency_s=1e-6), "no known clock"),
+        ("h100", Question(level=Level.L2, latency_s=1e-6), "l2 bandwidth is not known"),
+        ("h100", Question(level=Level.F32, latency_cycles=4, bytes_per_s=1e9), "no bandwidth"),
+        ("h100", Question(level=Level.DRAM, latency_s=0.0), "latency = 0.0"),
+        ("h100", Question(level=Level.DRAM, latency_s=1e-6, clock_hz=-1), "clock = -1"),
+        ("h100", Question(level=Level.DRAM, latency_s=1e-6, bytes_per_s=-1), "bandwidth = -1"),
+        ("h100", Question(level=Level.DRAM, latency_s=1e-6, ilp=0), "ilp = 0"),
+        ("h100", Question(level=Level.F32, latency_cycles=4, ilp=0), "ilp = 0"),
+    ],
+)
+def test_what_cannot_be_told(name, question, says):
+    with pytest.raises(UsageError, match=says):
+        latency(target(name), question)

@@ -1,0 +1,98 @@
+"""``perfkit latency``: warps that hide a latency."""
+
+from __future__ import annotations
+
+import csv
+import json
+from io import StringIO
+
+import pytest
+
+from tests.report.schemas import undescribed, validate
+
+
+def results(done):
+    assert done.code == 0, done.err
+    content = json.loads(done.out)
+    validate("latency", content)
+    assert undescribed("latency", content) == []
+    return content["results"]
+
+
+def test_the_example_of_the_help(perfkit):
+    (found,) = results(perfkit("latency -g h100 --latency-ns 600 --width 16 --ilp 4 -f json"))
+    assert found["warps_needed"] == 8
+    assert found["needed_per_sm"] == pytest.approx(3350e9 / 132 * 600e-9)
+    assert found["share_of_peak"] is None
+
+
+def test_the_programming_guide(perfkit):
+    found = results(perfkit("latency -g 7.0,6.0 --level issue --latency-cycles 4 -f json"))
+    assert [r["warps_needed"] for r in found] == [16, 8]
+    assert {r["unit"] for r in found} == {"warp instructions"}
+
+
+def test_a_launch_beside_it(perfkit):
+    (found,) = results(perfkit("latency -g h100 --latency-ns 600 -t 256 -r 64 -f json"))
+    assert found["warps_per_sm"] == 32
+    assert found["share_of_peak"] == pytest.approx(32 * 128 / found["needed_per_sm"])
+    assert found["ilp_needed"] == 4  # 15,227 / (32 * 128) = 3.7
+    assert any("119 warps are more than an SM holds" in note for note in found["notes"])
+
+
+def test_a_launch_that_does_not_fit(perfkit):
+    (found,) = results(perfkit("latency -g h100 --latency-ns 600 -t 1024 -r 255 -f json"))
+    assert (found["warps_per_sm"], found["share_of_peak"], found["ilp_needed"]) == (0, 0, None)
+    assert any("no warp is there" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize("level", ["dram", "shared", "issue", "f32", "f64", "int32", "sfu"])
+def test_every_level_in_every_format(perfkit, level):
+    for form in ("table", "json", "csv", "markdown"):
+        done = perfkit(f"latency -g h100,rtx-4090 --level {level} --latency-ns 20 -f {form}")
+        assert done.code == 0, done.err
+        assert "h100" in done.out
+    for level_of_cache in ("l1", "l2"):
+        done = perfkit(f"latency -g h100 --level {level_of_cache} --latency-ns 99 --gb-per-s 5500")
+        assert done.code == 0
+
+
+def test_csv_has_the_keys_of_json(perfkit):
+    line = "latency -g h100,a100 --latency-ns 600 -t 128 -r 40 -f"
+    rows = list(csv.DictReader(StringIO(perfkit(f"{line} csv").out)))
+    expected = results(perfkit(f"{line} json"))
+    assert [row["warps_needed"] for row in rows] == [str(r["warps_needed"]) for r in expected]
+    assert set(rows[0]) <= set(expected[0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("", "how long is the latency?"),
+        ("--latency-ns 600 --latency-cycles 4", "one latency is enough"),
+        ("--latency-ns 0", "latency = 0.0: must be above 0"),
+        ("--latency-ns -5", "latency = -5"),
+        ("--latency-ns nan", "latency = nan"),
+        ("--latency-ns inf", "latency = inf"),
+        ("--latency-ns 1e300", "must be above 0 and finite"),
+        ("--latency-ns x", "'x'"),
+        ("--latency-ns 600 --width 3", "--width 3: a lane moves"),
+        ("--latency-ns 600 --width 0", "--width 0: a lane moves"),
+        ("--latency-ns 600 --ilp 0", "ilp = 0"),
+        ("--latency-ns 600 --ilp -1", "ilp = -1"),
+        ("--latency-ns 600 --level l3", "'l3'"),
+        ("--latency-ns 600 --level l2", "l2 bandwidth is not known"),
+        ("--latency-ns 600 --gb-per-s 0", "bandwidth = 0.0"),
+        ("--latency-ns 600 --clock-mhz -1", "clock = -1"),
+        ("--latency-ns 600 -r 32", "how many threads per block"),
+        ("--latency-ns 600 -t 2048 -r 32", "--threads 2048"),
+        ("--latency-ns 600 -t 128 -s 228K", "--smem: 233472 bytes"),
+    ],
+)
+def test_what_is_refused_and_how(refused, arguments, says):
+    assert says in refused(f"latency -g h100 {arguments}")
+
+
+def test_a_capability_alone(refused):
+    assert "name a product" in refused("latency -g 9.0 --latency-ns 600")
+    assert "no GPU given" in refused("latency --latency-ns 600")
