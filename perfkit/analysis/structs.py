@@ -27,6 +27,7 @@ _ALIASES: Final = {
 }
 _WIDEST: Final = 16  #: bytes of one access, and the largest alignment of a vector type
 _MOST_ACCESSES: Final = 64
+_MOST_CHARACTERS: Final = 2000
 _DECLARATOR: Final = re.compile(r"(\**)\s*([A-Za-z_]\w*)\s*((?:\[\s*[0-9]+\s*\]\s*)*)", re.ASCII)
 _DECLARATION: Final = re.compile(
     r"(?:const\s+|volatile\s+)*((?:(?:unsigned|signed|long|short)\s+)*[A-Za-z_]\w*?)"
@@ -85,6 +86,8 @@ def parse(text: str) -> Struct:
     >>> [(f.name, f.offset_bytes, f.padding_bytes) for f in particle.fields], particle.size_bytes
     ([('x', 0, 4), ('y', 8, 0), ('c', 16, 7)], 24)
     """
+    if len(text) > _MOST_CHARACTERS:
+        raise UsageError(f"a struct of {len(text)} characters; {_MOST_CHARACTERS} are the limit")
     wrapped = _WRAPPED.fullmatch(text)
     members = [
         member

@@ -51,6 +51,7 @@ def test_accesses_are_as_wide_as_the_alignment_allows():
         ("float x[1000]", "accesses per struct; 64 are the limit"),
         ("float x = 3", "is no name of a member"),
         ("float é", "declares no member"),
+        ("float x;" * 251, "characters; 2000 are the limit"),
     ],
 )
 def test_what_is_no_struct(text, says):
