@@ -8,8 +8,8 @@ from perfkit.compiled.shared_memory import declared_bytes
 from perfkit.kernel import KernelResources
 
 if TYPE_CHECKING:
+    from perfkit.compiled.log_entries import Entry
     from perfkit.compiled.log_sentences import Used
-    from perfkit.compiled.log_streams import Entry
 
 _NOT_LOGGED: Final = {
     "parameter_bytes": "a compiler's log does not say",
@@ -33,6 +33,7 @@ _CALLEES_MORE: Final = (
     "a function that the kernel calls needs {callee} bytes and ptxas states no total: recursion, "
     "or calls of unknown functions"
 )
+_MAY_CALL: Final = "functions are compiled on their own: the linker knows what their callers need"
 _APART: Final = "line {line}: a function spills, and the log does not say which kernels call it"
 
 _NUMBERS: Final = (
@@ -173,6 +174,9 @@ def _local(
     stack = total if total is not None else numbers["stack_bytes"]
     if stack is None and own is None and local is not None and entry.linked is None:
         stack = 0  # so old that there was no stack
+    if total is None and entry.module.apart is not None:
+        unknown["local_bytes"] = _MAY_CALL
+        return
     if stack is None:
         unknown.setdefault("local_bytes", _NO_FRAME)
         return

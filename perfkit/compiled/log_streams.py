@@ -18,18 +18,16 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
+from perfkit.compiled.log_entries import DONE, FRAME, NAME, USED, Entry, Function, Module
+
 if TYPE_CHECKING:
     from perfkit.compiled.log_sentences import Used
-
-#: What a record waits for.
-NAME, FRAME, USED, DONE = range(4)
 
 #: A compiler writes a record within moments: one that still waits after so many sentences of
 #: others has lost its end.
 _PATIENCE: Final = 512
 _MOST_OPEN: Final = 512
 _RECENT_MODULES: Final = 16
-_MOST_LOST: Final = 64  #: characters of a name that pasting may have taken
 
 _MIXED: Final = (
     "several compilations write at once around line {line}, and nothing tells their lines apart"
@@ -39,83 +37,22 @@ _NO_FRAME: Final = "line {line} begins the record, and lines of it are missing"
 _FAILED: Final = "the compiler failed on line {line}"
 
 
-class Module:
-    """What one run of the compiler says of functions that no kernel is known to call."""
-
-    __slots__ = ("spills",)
-
-    def __init__(self) -> None:
-        self.spills: int | None = None  #: line of the first that spills
-
-
-class Entry:
-    """One record; the numbers are None until their line comes."""
-
-    __slots__ = (
-        "arch",
-        "callees",
-        "frame",
-        "line",
-        "linked",
-        "module",
-        "name",
-        "refused",
-        "since",
-        "stage",
-        "used",
-    )
-
-    def __init__(self, name: bytes, arch: bytes | None, line: int, module: Module) -> None:
-        self.name = name
-        self.arch = arch
-        self.line = line
-        self.module = module
-        self.stage = NAME
-        self.since = 0  #: the stream's clock when the stage changed
-        self.frame: tuple[int, int, int] | None = None  #: bytes: stack, spill stores, spill loads
-        self.used: Used | None = None
-        self.callees: tuple[int, int, int] | None = None  #: largest frame, spills added up
-        self.linked: tuple[int, Used] | None = None  #: what the linker made of it, and where
-        self.refused: str | None = None  #: why the record has no numbers
-
-    def refuse(self, reason: str) -> None:
-        self.refused = self.refused or reason
-
-    def is_called(self, name: bytes) -> bool:
-        """By its name, or by what pasting through Markdown leaves of it."""
-        return name == self.name or (
-            abs(len(name) - len(self.name)) < _MOST_LOST and _bare(name) == _bare(self.name)
-        )
-
-
-def _bare(name: bytes) -> bytes:
-    return name.translate(None, b"_*`\\")
-
-
-class _Function:
-    """A device function's block, until it is known whose it is."""
-
-    __slots__ = ("frame", "line")
-
-    def __init__(self, line: int) -> None:
-        self.line = line
-        self.frame: tuple[int, int, int] | None = None
-
-
 class LogStream:
     """The sentences of lines that begin alike. ``entries`` is shared by all streams of a log."""
 
     def __init__(self, entries: list[Entry]) -> None:
         self._entries = entries
+        self._own: list[Entry] = []
         self._open: list[Entry] = []
-        self._awaiting: list[Entry | _Function] = []  #: named, without a frame yet
-        self._function: _Function | None = None
+        self._awaiting: list[Entry | Function] = []  #: named, without a frame yet
+        self._function: Function | None = None
         self._last: Entry | None = None  #: functions named now are called by this kernel
         self._module = Module()
         self._modules = deque((self._module,), maxlen=_RECENT_MODULES)
         self._is_mixed = False
         self._clock = 0
         self._taken = 0  #: lines "Used" that came for kernels that cannot be told apart
+        self._frames_taken = 0  #: the same of frames
         self._has_names = self._has_frames = False
 
     @property
@@ -132,6 +69,7 @@ class LogStream:
         found.since = self._clock
         self._open.append(found)
         self._entries.append(found)
+        self._own.append(found)
 
     def function(self, name: bytes, line: int) -> None:
         self._clock += 1
@@ -145,7 +83,7 @@ class LogStream:
             self._advance(named[0], FRAME)
             self._awaiting.append(named[0])
             return
-        self._function = _Function(line)
+        self._function = Function(line)
         self._awaiting.append(self._function)
         # a kernel's own functions come after its registers: this one is another kernel's
         for entry in self._open:
@@ -162,17 +100,29 @@ class LogStream:
         if not awaiting:
             self._lost(sizes, line)
             return not any(sizes[1:])
-        if len(awaiting) > 1:
-            for block in awaiting:
-                if isinstance(block, Entry):
-                    block.refuse(_MIXED.format(line=line))
-                else:
-                    self._lost(sizes, line)
-        block, *self._awaiting = awaiting
+        if len(awaiting) > 1 or self._frames_taken:
+            self._share_frame(sizes, line)
+            return True
+        (block,) = awaiting
+        self._awaiting = []
         block.frame = sizes
         if isinstance(block, Entry):
             self._advance(block, USED)
+        elif block is not self._function:  # lines of others came in between: whose it was is lost
+            self._lost(sizes, line)
         return True
+
+    def _share_frame(self, sizes: tuple[int, int, int], line: int) -> None:
+        """One of several that wait: all of them go without, until there was a line for each."""
+        self._frames_taken += 1
+        for block in self._awaiting:
+            if isinstance(block, Entry):
+                block.refuse(_MIXED.format(line=line))
+                if block.stage == FRAME:
+                    self._advance(block, USED)
+        self._lost(sizes, line)
+        if self._frames_taken >= len(self._awaiting):
+            self._awaiting, self._frames_taken = [], 0
 
     def used(self, used: Used, line: int) -> bool:
         """Whether it is known whose numbers these are, or which kernels share the doubt."""
@@ -183,6 +133,8 @@ class LogStream:
             return False
         self._settle()
         if len(waiting) == 1:
+            if waiting[0].stage == FRAME:  # a filter took the frames
+                self._awaiting = []
             self._close(waiting[0])
             self._taken = 0
             waiting[0].used = used
@@ -205,6 +157,7 @@ class LogStream:
         self._clock += 1
         block, self._function = self._function, None
         if block is not None and block.frame is not None:
+            self._module.apart = self._module.apart or block.line
             self._lost(block.frame, block.line)
 
     def module(self) -> None:
@@ -224,6 +177,12 @@ class LogStream:
         for entry in self._open:
             entry.refuse(_NO_END.format(line=entry.line))
         self._open = []
+        called = [entry for entry in self._own if entry.callees and any(entry.callees[1:])]
+        if self._is_mixed and called:
+            # where records mix at all, a function may follow a kernel that does not call it
+            for entry in self._own:
+                entry.callees = None
+                entry.module.spills = entry.module.spills or called[0].line
 
     def _waiting(self) -> list[Entry]:
         """The kernels that a line "Used" may belong to. Filters may have left out other lines."""
@@ -249,12 +208,11 @@ class LogStream:
 
     def _skip_record(self) -> None:
         """A line "Used" for nobody: lines are missing, and what is begun has lost its end."""
-        self._awaiting = [block for block in self._awaiting if block is not self._function]
-        self._function = None
-        for entry in list(self._open):
+        for entry in tuple(self._open):
             if entry.stage == FRAME:
                 entry.refuse(_NO_FRAME.format(line=entry.line))
                 self._close(entry)
+        self._awaiting, self._frames_taken, self._function = [], 0, None
 
     def _advance(self, entry: Entry, stage: int) -> None:
         entry.stage, entry.since = stage, self._clock
@@ -262,8 +220,6 @@ class LogStream:
     def _close(self, entry: Entry) -> None:
         entry.stage = DONE
         self._open.remove(entry)
-        if entry in self._awaiting:
-            self._awaiting.remove(entry)
 
     def _expire(self) -> None:
         for entry in tuple(self._open):
@@ -271,15 +227,15 @@ class LogStream:
             if late or len(self._open) > _MOST_OPEN:
                 entry.refuse(_NO_END.format(line=entry.line))
                 self._close(entry)
+        if len(self._awaiting) > _MOST_OPEN:
+            self._awaiting, self._frames_taken = [], 0
 
     def _settle(self) -> None:
         """A function's block is over: it belongs to the kernel before it."""
         block, self._function = self._function, None
-        if block is None:
+        if block is None or block.frame is None:
             return
-        if block.frame is None:
-            self._awaiting = [one for one in self._awaiting if one is not block]
-        elif self._last is None:
+        if self._last is None or self._is_mixed:
             self._lost(block.frame, block.line)
         else:
             largest, stores, loads = self._last.callees or (0, 0, 0)

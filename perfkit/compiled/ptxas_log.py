@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from perfkit.compiled.log_entries import Entry, Module
 from perfkit.compiled.log_joiner import Joiner, Placed
 from perfkit.compiled.log_records import resources, text
-from perfkit.compiled.log_streams import Entry, LogStream, Module
+from perfkit.compiled.log_streams import LogStream
 from perfkit.compiled.troubles import Troubles
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ _MOST_STREAMS: Final = 64
 
 _NOBODY: Final = "registers of a kernel that cannot be told: lines are missing before it"
 _NO_FUNCTION: Final = "spills of a function that cannot be told"
+_UNLINKED: Final = (
+    "functions are compiled on their own, as by -rdc=true: once linked, kernels that call them "
+    "need more registers and stack than stands here; nvcc -Xnvlink -v tells how much"
+)
 _NO_LINK: Final = "the linker's numbers of a kernel that cannot be told"
 
 
@@ -36,6 +41,7 @@ class LogReader:
         self._entries: list[Entry] = []
         self._streams: dict[bytes, LogStream] = {}
         self._current: LogStream | None = None
+        self._is_tagged = False  #: marks come again, so that each is a process
         self._linking: dict[bytes, tuple[bytes, bytes | None, int] | None] = {}
         self._links: list[tuple[bytes, bytes | None, int, Used]] = []
         self._unbounded: set[bytes] = set()
@@ -73,6 +79,7 @@ class LogReader:
             stream.finish()
         self._link()
         self._entries.sort(key=lambda entry: entry.line)
+        self._note_unlinked()
         for entry in self._entries:
             name = text(entry.name)
             target = text(entry.arch) if entry.arch else arch
@@ -119,19 +126,29 @@ class LogReader:
     def _stream(self, placed: Placed) -> LogStream | None:
         """By what marks the line; a mark that never began a record tells nothing."""
         key, marked = placed.stream
+        kind = placed.sentence.kind
         if (stream := self._streams.get(key)) is not None:
+            self._is_tagged |= bool(key) and kind != "entry"
             return stream
-        if placed.sentence.kind == "entry":
+        if kind == "entry":
             if len(self._streams) >= _MOST_STREAMS:
                 self._streams.pop(next(iter(self._streams))).finish()
             self._streams[key] = stream = LogStream(self._entries)
             return stream
-        if key and not marked:
-            return None  # somebody else speaks of registers
+        # prose about registers, or a process whose beginning is missing
+        if (key and (self._is_tagged or not marked)) or kind == "module":
+            return None
         busy = [stream for stream in self._streams.values() if stream.is_busy]
         if len(busy) > 1:
             return None
         return busy[0] if busy else self._current
+
+    def _note_unlinked(self) -> None:
+        for entry in self._entries:
+            is_final = entry.used is None or entry.used.cumulative is not None
+            if entry.module.apart is not None and entry.linked is None and not is_final:
+                self.troubles.add(entry.module.apart, _UNLINKED)
+                return
 
     def _link(self) -> None:
         """What the linker found takes the place of what the compiler could know."""
