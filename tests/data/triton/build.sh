@@ -1,9 +1,10 @@
-"""Writes the folders of this directory again: needs Triton 3.9, and no GPU.
-
-python generate.py FOLDER, with TRITON_CACHE_DIR naming an empty directory to compile in and
-TRITON_DISABLE_LINE_INFO=1, without which absolute paths end up in the cubins.
-"""
-
+#!/bin/bash
+# Writes the folders of this directory again: a Python with Triton 3.9 as first argument, no GPU.
+set -euo pipefail
+cd "$(dirname "$0")"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cat >"$work/kernel.py" <<'END'
 import json
 import os
 import sys
@@ -45,3 +46,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+END
+# with line information absolute paths would end up in the cubins
+TRITON_DISABLE_LINE_INFO=1 TRITON_CACHE_DIR="$work/cache" "$1" "$work/kernel.py" "$PWD"
