@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import sys
@@ -15,7 +16,7 @@ from perfkit.access import State, Status
 from perfkit.cli import options
 from perfkit.cli.emit import emit
 from perfkit.cli.help import examples, new_app
-from perfkit.errors import ArchDataError, PerfkitError, UnknownTarget
+from perfkit.errors import ArchDataError, PerfkitError, Unavailable, UnknownTarget
 from perfkit.units import format_bytes
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ app = new_app()
 
 #: The extras that a user may want; what each consists of is in the package's metadata.
 CUDA_EXTRAS: Final = ("cu12", "cu13")  #: one of them does
-EXTRAS: Final = (*CUDA_EXTRAS, "plot", "parquet")
+EXTRAS: Final = (*CUDA_EXTRAS, "tools", "plot", "parquet")
 _REQUIREMENT: Final = re.compile(r"([\w.-]+)\s*\(?([^;)]*)\)?\s*;.*extra\s*==\s*['\"](\w+)['\"]")
 _BOUND: Final = re.compile(r"(>=|<)\s*([\d.]+)")
 
@@ -77,6 +78,7 @@ def checks() -> Iterator[Status]:
     # asking again where there is none would only repeat the reason
     if cuda[-1].state is State.OK:
         yield from _devices()
+    yield from _tools()
     yield _cache()
     yield _completion()
 
@@ -164,6 +166,18 @@ def _lack(name: str, bounds: str) -> str | None:
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+
+
+def _tools() -> Iterator[Status]:
+    from perfkit.compiled import tools
+
+    for tool in (tools.CUOBJDUMP, tools.PTXAS):
+        try:
+            yield _ok(tool.name, str(tools.find(tool)))
+        except Unavailable as error:
+            asked = tool.name.upper() in os.environ
+            state = State.BROKEN if asked else State.MISSING
+            yield Status(what=tool.name, state=state, detail=error.message, hint=error.hint)
 
 
 def _devices() -> Iterator[Status]:

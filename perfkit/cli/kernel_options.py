@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from perfkit.cli import options
+from perfkit.cli.progress import progress
 from perfkit.errors import UsageError
 from perfkit.record import record
 
@@ -114,7 +115,8 @@ class KernelOptions:
             fast_math=self.fast_math,
             name_expressions=tuple(self.instantiate or ()),
         )
-        return inspect.read(path, arch=arch, kernel=self.kernel, options=options)
+        with progress() as tell:
+            return inspect.read(path, arch=arch, kernel=self.kernel, options=options, progress=tell)
 
 
 def named_arch(gpu: str | None) -> str | None:

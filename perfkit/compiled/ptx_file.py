@@ -46,7 +46,17 @@ def read_ptx(
         CompileError: ``arch`` does not take this PTX, or ptxas refuses it.
         Unavailable: there is no ptxas here, or it is too old.
     """
-    data = read_text(path, "PTX")
+    return compile_ptx(read_text(path, "PTX"), path, arch=arch, max_registers=max_registers)
+
+
+def compile_ptx(
+    data: bytes,
+    path: Path,
+    *,
+    arch: ComputeCapability | str | None,
+    max_registers: int | None = None,
+) -> tuple[KernelResources, ...]:
+    """The same of a text; ``path`` names it and is not read. Raises as ``read_ptx``."""
     text = data.decode("utf-8", "replace")
     match = _TARGET.search(text)
     if match is None:

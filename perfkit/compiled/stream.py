@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from perfkit.compiled.files import reading, shown
@@ -13,10 +14,10 @@ from perfkit.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _STDIN: Final = "-"
 _MAX_CUBIN: Final = 2**30
+_MAX_PTX: Final = 2**26
 
 
 def is_stream(path: Path) -> bool:
@@ -28,15 +29,16 @@ def is_stream(path: Path) -> bool:
 
 
 def read_stream(path: Path, *, arch: str | None = None) -> Reading:
-    """Compiler logs and resource reports while they are written, or a cubin.
+    """Compiler logs and resource reports while they are written, PTX, or a cubin.
 
     Args:
         path: ``-`` for standard input, or a pipe.
-        arch: of kernels for which a text names none, such as ``sm_89``.
+        arch: of kernels for which a text names none, such as ``sm_89``; to compile PTX for.
 
     Raises:
         InputError: unreadable, of a kind that needs a file, or without a kernel.
         UsageError: a text without architectures, and ``arch`` is not given.
+        Unavailable: PTX, and there is no ptxas.
     """
     name = "stdin" if str(path) == _STDIN else shown(path)
     with _opened(path, name) as stream:
@@ -46,6 +48,11 @@ def read_stream(path: Path, *, arch: str | None = None) -> Reading:
 
             data = head + stream.read(_MAX_CUBIN)
             return Reading(kernels=read_cubin(data, origin=name))
+        if describe(head) == "PTX text":
+            from perfkit.compiled.ptx_file import compile_ptx
+
+            text = (head + stream.read(_MAX_PTX)).rstrip(b"\0")
+            return Reading(kernels=compile_ptx(text, Path(name), arch=arch))
         if may_be_text(head):
             from perfkit.compiled.build_text import read_text
 
@@ -55,7 +62,7 @@ def read_stream(path: Path, *, arch: str | None = None) -> Reading:
     raise InputError(
         f"this is {describe(head)}, which is not read from a pipe",
         where=name,
-        hint="logs, resource reports and cubins are; save it and give the file's name",
+        hint="logs, resource reports, PTX and cubins are; save it and give the file's name",
     )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import shutil
+import sys
 from io import StringIO
 
 import pytest
@@ -136,3 +138,42 @@ def test_on_the_command_line(assembler, perfkit):
     done = perfkit(["inspect", str(SHARED)])
     assert done.code == 2
     assert "no GPU given" in done.err
+
+
+def test_ptx_from_standard_input(assembler, perfkit, monkeypatch, refused):
+    def given():
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SHARED.read_bytes())))
+
+    given()
+    done = perfkit(["inspect", "-", "-g", "h100", "-f", "csv"])
+    assert rows(done) == [("k", "sm_90"), ("k0", "sm_90")]
+    given()
+    assert "stdin is PTX for sm_80" in refused(["inspect", "-"])
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_long_work_says_what_it_reads(perfkit, monkeypatch, tmp_path):
+    for name in ("one", "two"):
+        shutil.copytree(TRITON / "sm80", tmp_path / name)
+    watched = Terminal()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", watched)
+        patch.setattr("perfkit.cli.progress._PATIENCE_S", 0)
+        assert perfkit(["inspect", str(tmp_path), "-f", "csv"]).code == 0
+    assert "reading " in watched.getvalue()
+    assert watched.getvalue().endswith("\r\x1b[K")
+    assert perfkit(["inspect", str(tmp_path), "-f", "csv"]).err == ""
+
+
+def test_doctor_looks_for_the_tools(perfkit, monkeypatch):
+    found = {row["what"]: row for row in json.loads(perfkit("doctor -f json").out)["checks"]}
+    assert {"cuobjdump", "ptxas"} <= set(found)
+    monkeypatch.setenv("CUOBJDUMP", "/nowhere")
+    done = perfkit("doctor -f json")
+    row = next(row for row in json.loads(done.out)["checks"] if row["what"] == "cuobjdump")
+    assert row["state"] == "broken"
+    assert done.code == 1

@@ -1,0 +1,42 @@
+"""What is being read, on a terminal's stderr, once it takes long enough to wonder."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_PATIENCE_S: Final = 1.0
+_CLEAR: Final = "\r\x1b[K"
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None] | None]:
+    """A function to tell what is being read; None where nobody watches."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    start = time.monotonic()
+    written = False
+
+    def tell(what: str) -> None:
+        nonlocal written
+        if time.monotonic() - start < _PATIENCE_S:
+            return
+        room = shutil.get_terminal_size().columns - len("reading ") - 2
+        shown = what if len(what) <= room else "…" + what[-room + 1 :]
+        sys.stderr.write(f"{_CLEAR}reading {shown}")
+        sys.stderr.flush()
+        written = True
+
+    try:
+        yield tell
+    finally:
+        if written:
+            sys.stderr.write(_CLEAR)
+            sys.stderr.flush()
