@@ -16,6 +16,7 @@ from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
 from perfkit.cli.launch_options import LaunchOptions
 from perfkit.errors import CompileError, Unavailable
+from perfkit.models.compatibility import ptx_compiles_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,8 +120,11 @@ def _found(
     if kernel_options.is_source(path):
         found = _compiled(path, wanted, kernels, launch)
     else:
-        file = kernels.read(path, kernel_options.named_arch(gpu))
-        found = [fit for _, target in wanted for fit in _loaded(file, target, launch)]
+        file = kernels.reading(path, kernel_options.named_arch(gpu))
+        kernel_options.say(file)
+        found = [
+            fit for _, target in wanted for fit in _loaded(file.kernels, target, launch, file.ptx)
+        ]
     order = {name: place for place, name in enumerate(dict.fromkeys(fit.kernel for fit in found))}
     # what has no kernel to name comes last
     return sorted(found, key=lambda fit: (fit.kernel is None, order[fit.kernel]))
@@ -178,11 +182,19 @@ def _verdicts(
 
 
 def _loaded(
-    kernels: tuple[KernelResources, ...], target: Target, launch: LaunchOptions
+    kernels: tuple[KernelResources, ...],
+    target: Target,
+    launch: LaunchOptions,
+    ptx: tuple[str, ...] = (),
 ) -> Iterator[Fit]:
+    """``ptx``: targets of PTX in the file, which the driver compiles where no code runs."""
     capability = target.capability
+    compiled = [one for one in ptx if ptx_compiles_for(one, capability.compute_capability)]
     for name, loaded, there in analysis.images(kernels, capability.compute_capability):
-        if not loaded:
+        if not loaded and compiled:
+            why = f"the driver compiles PTX for {compiled[-1]}, and what that needs is not known"
+            yield replace(analysis.not_known(target, why=why), kernel=name)
+        elif not loaded:
             demand = _of_kernel(launch, capability, there[0])
             archs = [kernel.arch for kernel in there]
             yield analysis.no_code(target, demand, kernel=name, archs=archs)

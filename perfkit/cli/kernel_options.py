@@ -82,8 +82,7 @@ class KernelOptions:
             PerfkitError: as ``reading``.
         """
         reading = self.reading(path, arch)
-        for note in reading.notes:
-            typer.echo(f"perfkit: note: {note}", err=True)
+        say(reading)
         return reading.kernels
 
     def reading(self, path: Path, arch: str | None) -> Reading:
@@ -117,6 +116,12 @@ class KernelOptions:
         )
         with progress() as tell:
             return inspect.read(path, arch=arch, kernel=self.kernel, options=options, progress=tell)
+
+
+def say(reading: Reading) -> None:
+    """Write the notes of a reading to stderr."""
+    for note in reading.notes:
+        typer.echo(f"perfkit: note: {note}", err=True)
 
 
 def named_arch(gpu: str | None) -> str | None:

@@ -93,8 +93,11 @@ def read_container(path: Path, *, name: str | None = None, fatbins: bytes | None
         ptx = sorted({match[1] for file in folder.iterdir() if (match := _PTX.match(file.name))})
     if not kernels:
         raise _empty(name, extract, ptx, broken)
-    notes = _notes(extract, ptx, broken)
-    return Reading(kernels=told_apart(kernels), notes=tuple(f"{name}: {note}" for note in notes))
+    return Reading(
+        kernels=told_apart(kernels),
+        notes=tuple(f"{name}: {note}" for note in _notes(extract, ptx, broken)),
+        ptx=tuple(f"sm_{number}" for number in ptx),
+    )
 
 
 @contextmanager

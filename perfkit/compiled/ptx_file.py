@@ -2,8 +2,6 @@
 
 ``ptxas`` rather than ``nvJitLink`` or the driver: the wheel that CUDA sources need for a header has
 it already, its log has the spills, and broken PTX that crashes it does so in a process of its own.
-What compiles for what: PTX ISA, ``.target``. PTX for a plain target does for any later one, for an
-``a`` target for that very one, for an ``f`` target for later ones of its family.
 """
 
 from __future__ import annotations
@@ -21,6 +19,7 @@ from perfkit.compiled.files import read_text, shown
 from perfkit.compiled.ptx import entries
 from perfkit.compiled.source import kernels_of
 from perfkit.errors import CompileError, InputError, Unavailable, UsageError
+from perfkit.models.compatibility import ptx_compiles_for
 
 if TYPE_CHECKING:
     from perfkit.compiled.tools import Finished
@@ -107,22 +106,17 @@ def _target(wanted: str, written: str, path: Path) -> str:
     Raises:
         CompileError: PTX for ``written`` does not compile for ``wanted``.
     """
-    asked, needed = ComputeCapability.parse(wanted), ComputeCapability.parse(written)
-    suffix = written[-1]
-    fits = {
-        "a": asked == needed,
-        "f": asked.major == needed.major and asked >= needed,
-    }.get(suffix, asked >= needed)
-    if not fits:
+    asked = ComputeCapability.parse(wanted)
+    suffix = written[-1] if written[-1] in {"a", "f"} else ""
+    if not ptx_compiles_for(written, asked):
         span = {"a": "only", "f": "and later ones of its family"}.get(suffix, "and later")
+        needed = ComputeCapability.parse(written)
         raise CompileError(
             f"does not compile for {wanted}",
             log=f"error: the .target of the PTX is {written}: it is for {needed} {span}",
             where=shown(path),
         )
-    if suffix in {"a", "f"} and wanted == asked.sm:
-        return wanted + suffix
-    return wanted
+    return wanted + suffix if wanted == asked.sm else wanted
 
 
 def _compile(

@@ -29,6 +29,8 @@ class Reading:
 
     kernels: tuple[KernelResources, ...]  #: in file order
     notes: tuple[str, ...] = ()
+    #: targets of PTX beside the machine code, which the driver compiles for GPUs without any
+    ptx: tuple[str, ...] = ()
 
 
 class Collection:
@@ -41,6 +43,7 @@ class Collection:
         self.notes: list[str] = []  #: on the whole
         self.remarks: dict[str, list[str]] = {}  #: note without the file's name -> the files
         self.errors: list[PerfkitError] = []
+        self.ptx: dict[str, None] = {}
 
     def add(self, file: str, read: Callable[[], Reading | None]) -> None:
         """One more file; its notes begin with ``file`` and a colon."""
@@ -53,6 +56,7 @@ class Collection:
             return
         if reading is not None:
             self.kernels += reading.kernels
+            self.ptx |= dict.fromkeys(reading.ptx)
             for note in reading.notes:
                 self.remarks.setdefault(note.removeprefix(f"{file}: "), []).append(file)
 
@@ -78,7 +82,9 @@ class Collection:
                 hint="; ".join(self.notes) or None,
             )
         notes = [*self._remarks(), *self.notes, *self._failures()]
-        return Reading(kernels=told_apart(self.kernels), notes=tuple(notes))
+        return Reading(
+            kernels=told_apart(self.kernels), notes=tuple(notes), ptx=tuple(sorted(self.ptx))
+        )
 
     def _remarks(self) -> list[str]:
         """What is the same for several files is said once."""

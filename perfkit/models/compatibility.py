@@ -32,6 +32,29 @@ def runs_on(arch: str, capability: ComputeCapability) -> bool:
     return built.major == capability.major and built.minor <= capability.minor
 
 
+def ptx_compiles_for(target: str, capability: ComputeCapability) -> bool:
+    """Whether PTX whose ``.target`` is ``target`` can be compiled for ``capability``.
+
+    PTX ISA, ``.target``: for a plain target, any later one; for an ``a`` target that very one; for
+    an ``f`` target later ones of its family, which is the major number.
+
+    Raises:
+        UsageError: ``target`` is not an architecture.
+
+    >>> from perfkit.arch.types import ComputeCapability
+    >>> ptx_compiles_for("sm_80", ComputeCapability(9, 0))
+    True
+    >>> ptx_compiles_for("sm_90a", ComputeCapability(10, 0))
+    False
+    """
+    written = ComputeCapability.parse(target)
+    if is_exact(target):
+        return written == capability
+    if target.strip().lower().endswith("f"):
+        return written.major == capability.major and written <= capability
+    return written <= capability
+
+
 def is_exact(arch: str) -> bool:
     """Whether ``arch`` is one whose code runs on that very capability only: ``sm_90a``."""
     return arch.strip().lower().endswith("a")

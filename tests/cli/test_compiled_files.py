@@ -177,3 +177,14 @@ def test_doctor_looks_for_the_tools(perfkit, monkeypatch):
     row = next(row for row in json.loads(done.out)["checks"] if row["what"] == "cuobjdump")
     assert row["state"] == "broken"
     assert done.code == 1
+
+
+def test_ptx_may_run_where_no_machine_code_does(perfkit, tool):
+    """The library has PTX for 9.0: 10.0 cannot be told, 7.0 can."""
+    done = perfkit(["fits", LIBRARY, "-g", "a100,b200,v100", "-t", "256", "-f", "json"])
+    found = {(one["kernel"], one["target"]): one for one in results(done)}
+    for kernel in ("saxpy", "tiled_matmul"):
+        assert found[kernel, "a100-sxm4-80gb"]["launches"] is True
+        assert found[kernel, "b200"]["launches"] is None
+        assert "the driver compiles PTX for sm_90" in found[kernel, "b200"]["unknown"][0]
+        assert found[kernel, "v100-sxm2-16gb"]["launches"] is False

@@ -57,8 +57,8 @@ _NOTES: Final = {
     "dynamic_shared": _BY_SHARED,
     "opt_in_cluster": "opting in to clusters that are not portable: "
     "cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)",
-    "compile_for": "PTX is not looked at: where a file has it, the driver compiles it for GPUs "
-    "that run none of the machine code",
+    "compile_for": "PTX is only seen in libraries and the like: where there is some, the driver "
+    "compiles it for GPUs that run none of the machine code",
 }
 _BLOCK_SIZE: Final = (
     "a kernel without launch bounds does not say how many threads its blocks have: --threads does"
