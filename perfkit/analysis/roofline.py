@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Final
 from perfkit.analysis.products import product
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
-from perfkit.models.roofline import COMPUTE, DRAM, MEMORY, Bound, Load, attainable, bound, ridge
+from perfkit.models.roofline import DRAM, Bound, Load, attainable, bound, ridge
 from perfkit.models.roofline import positive as check_positive
 from perfkit.models.roofs import (
     Ceilings,
     Level,
     Roof,
     choose,
+    compute_load,
     levels,
     measured_levels,
     measured_roofs,
+    memory_load,
     roofs,
 )
 from perfkit.record import record
@@ -96,9 +98,7 @@ def roofline(target: Target, question: Question) -> Roofline:
         "l1": dram if question.l1_bytes is None else question.l1_bytes,
     }
     memory = [
-        _memory_load(by_name[name], amount)
-        for name, amount in through.items()
-        if amount is not None
+        memory_load(by_name[name], amount) for name, amount in through.items() if amount is not None
     ]
     result = bound([*(load for _, load in compute), *memory], time_s=question.time_s)
     main = max(compute, key=lambda pair: pair[1].amount, default=None)
@@ -186,17 +186,17 @@ def _compute(
     work = question.work
     if work is None:
         flops = question.flops
-        return [] if flops is None else [_compute_load(_choose(target, question, found), flops)]
+        return [] if flops is None else [_under(_choose(target, question, found), flops)]
     if question.flops is not None:
         raise UsageError("a named operation knows its FLOP", hint="leave out --flops")
     pairs = []
     if work.matrix_flops:
-        pairs.append(_compute_load(_choose(target, question, found), work.matrix_flops))
+        pairs.append(_under(_choose(target, question, found), work.matrix_flops))
     if work.vector_flops:
         roof = _vector_roof(target, question, found, is_only=not pairs)
         if pairs and pairs[0][0] == roof:
-            return [_compute_load(roof, work.flops)]
-        pairs.append(_compute_load(roof, work.vector_flops))
+            return [_under(roof, work.flops)]
+        pairs.append(_under(roof, work.vector_flops))
     if len({load.name for _, load in pairs}) < len(pairs):  # two types on the same cores
         pairs[1] = (pairs[1][0], replace(pairs[1][1], name=f"simt {pairs[1][0].dtype}"))
     return pairs
@@ -221,28 +221,8 @@ def _compulsory(work: Work | None) -> float | None:
     return None if work is None else work.bytes
 
 
-def _compute_load(roof: Roof, flops: float) -> tuple[Roof, Load]:
-    return roof, Load(
-        name=roof.unit,
-        kind=COMPUTE,
-        amount=flops,
-        rate_per_s=roof.flop_per_s,
-        roof=roof.label,
-        basis=roof.basis,
-        clock_hz=roof.clock_hz,
-    )
-
-
-def _memory_load(level: Level, amount: float) -> Load:
-    return Load(
-        name=level.name,
-        kind=MEMORY,
-        amount=amount,
-        rate_per_s=level.bytes_per_s,
-        roof=level.roof,
-        basis=level.basis,
-        clock_hz=level.clock_hz,
-    )
+def _under(roof: Roof, flops: float) -> tuple[Roof, Load]:
+    return roof, compute_load(roof, flops)
 
 
 def _option(roof: Roof, used: Roof, found: Bound, dram: Level) -> Option:

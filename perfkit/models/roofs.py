@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 from perfkit.arch.peaks import PeakKey, derived, peaks
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
+from perfkit.models.roofline import COMPUTE, MEMORY, Load
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -225,6 +226,32 @@ def choose(
         wanted = max((roof.accumulate for roof in left), key=lambda one: one.bits)
     left = _only(left, "accumulate", wanted, f"{what} that accumulates in {wanted}")
     return max(left, key=lambda roof: roof.flop_per_s)
+
+
+def compute_load(roof: Roof, flops: float) -> Load:
+    """So much arithmetic under a roof."""
+    return Load(
+        name=roof.unit,
+        kind=COMPUTE,
+        amount=flops,
+        rate_per_s=roof.flop_per_s,
+        roof=roof.label,
+        basis=roof.basis,
+        clock_hz=roof.clock_hz,
+    )
+
+
+def memory_load(level: Level, amount: float) -> Load:
+    """So many bytes through a level."""
+    return Load(
+        name=level.name,
+        kind=MEMORY,
+        amount=amount,
+        rate_per_s=level.bytes_per_s,
+        roof=level.roof,
+        basis=level.basis,
+        clock_hz=level.clock_hz,
+    )
 
 
 def _only(found: Sequence[Roof], field: str, wanted: str, otherwise: str) -> list[Roof]:

@@ -1,0 +1,86 @@
+"""How the tiles of a matrix product can be shared out among the SMs, and what each way takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from perfkit.models.gemm_traffic import Cache, Grid, Problem, Traffic, grid, traffic
+from perfkit.models.roofline import Bound, Load, bound
+from perfkit.models.roofs import compute_load, memory_load
+from perfkit.models.waves import Waves, waves
+from perfkit.record import record
+
+if TYPE_CHECKING:
+    from perfkit.models.gemm_instructions import Instruction
+    from perfkit.models.gemm_tile import Tiling
+    from perfkit.models.roofs import Level, Roof
+
+#: compared with what was asked for; 0 is stream-K
+_SPLITS: Final = (1, 2, 4, 8, 16, 0)
+
+
+@record
+class Machine:
+    """What a product offers to a matrix product."""
+
+    sm_count: int
+    roof: Roof
+    levels: dict[str, Level]
+    l2_bytes: int  #: 0: not known
+
+
+@record
+class Schedule:
+    """One way of sharing out the tiles."""
+
+    tiling: Tiling
+    grid: Grid
+    sm_waves: Waves | None  #: of blocks, one on each SM at a time
+    traffic: Traffic
+    bound: Bound
+
+
+def schedules(
+    p: Problem, t: Tiling, one: Instruction, machine: Machine, *, resident: int, swizzle: int
+) -> tuple[Schedule, ...]:
+    """The schedule of the tiling, then the others that make sense.
+
+    Args:
+        p: the product.
+        t: its tiling.
+        one: the instruction.
+        machine: the GPU.
+        resident: blocks per SM.
+        swizzle: width of a band, in tiles.
+    """
+    steps = -(-p.k // t.tile_k)
+    splits = [t.split_k, *(one for one in _SPLITS if one != t.split_k and one * 2 <= steps)]
+    cache = Cache(l2_bytes=machine.l2_bytes, swizzle=swizzle)
+    return tuple(
+        _schedule(p, replace(t, split_k=split), one, machine, resident, cache) for split in splits
+    )
+
+
+def _schedule(
+    p: Problem, t: Tiling, one: Instruction, machine: Machine, resident: int, cache: Cache
+) -> Schedule:
+    sms = machine.sm_count
+    g = grid(p, t, sm_count=sms, blocks_per_sm=resident)
+    moved = traffic(p, t, one, g, sm_count=sms, blocks_per_sm=resident, cache=cache)
+    return Schedule(
+        tiling=t,
+        grid=g,
+        sm_waves=waves(grid=g.blocks, sm_count=sms, blocks_per_sm=1),
+        traffic=moved,
+        bound=bound(loads(moved, machine.roof, machine.levels)),
+    )
+
+
+def loads(moved: Traffic, roof: Roof, levels: dict[str, Level]) -> list[Load]:
+    """What each unit and level has to do; L1 and the unit as their busiest SM."""
+    amounts = {"dram": moved.dram_bytes, "l2": moved.l2_bytes, "l1": moved.l1_bytes}
+    return [
+        compute_load(roof, moved.flops),
+        *(memory_load(levels[name], amount) for name, amount in amounts.items()),
+    ]
