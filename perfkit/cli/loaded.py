@@ -1,4 +1,4 @@
-"""Of a compiled file: which of its kernels a GPU would load, and what to say of the others."""
+"""Which kernels of a file are asked about on which GPUs, and what to say of the others."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from perfkit.cli import kernel_options, options
 from perfkit.errors import UnknownTarget, UsageError
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from perfkit.arch.types import Target
+    from perfkit.cli.kernel_options import KernelOptions
     from perfkit.kernel import KernelResources
 
 
@@ -51,8 +53,6 @@ def with_own_target(
     Raises:
         UnknownTarget: the database has none of them.
     """
-    from perfkit.cli import options
-
     known: dict[str, Target | UnknownTarget] = {}
     for arch in dict.fromkeys(kernel.arch for kernel in kernels):
         try:
@@ -74,3 +74,36 @@ def with_own_target(
             err=True,
         )
     return found
+
+
+def pairs(
+    path: Path | None, gpu: str | None, kernels: KernelOptions
+) -> list[tuple[Target, KernelResources | None]]:
+    """Every kernel with every target it is asked about; kernels first, as in the file."""
+    if path is None:
+        kernels.refuse_without_file()
+        return [(target, None) for target in options.targets(gpu)]
+    if not kernel_options.is_source(path):
+        return _of_file(path, kernels.read(path, kernel_options.named_arch(gpu)), gpu)
+    by_arch: dict[str, tuple[KernelResources, ...]] = {}
+    found: list[tuple[int, Target, KernelResources]] = []
+    for arch, target in options.architectures(gpu):
+        if arch not in by_arch:
+            by_arch[arch] = kernels.read(path, arch)
+        found += [(position, target, k) for position, k in enumerate(by_arch[arch])]
+    return [(target, kernel) for _, target, kernel in sorted(found, key=lambda pair: pair[0])]
+
+
+def _of_file(
+    path: Path, kernels: tuple[KernelResources, ...], gpu: str | None
+) -> list[tuple[Target, KernelResources | None]]:
+    """Compiled kernels with the targets asked about, or with what they are compiled for."""
+    if not gpu:
+        return [*with_own_target(path, kernels)]
+    place = {id(kernel): number for number, kernel in enumerate(kernels)}
+    found = [
+        (place[id(kernel)], target, kernel)
+        for target in options.targets(gpu)
+        for kernel in running(path, kernels, target)
+    ]
+    return [(target, kernel) for _, target, kernel in sorted(found, key=lambda pair: pair[0])]

@@ -80,7 +80,7 @@ def occupancy(
         instantiate=instantiate,
         kernel=kernel,
     )
-    found = _estimates(_pairs(path, gpu, kernels), launch)
+    found = _estimates(loaded.pairs(path, gpu, kernels), launch)
     from perfkit.report.views import occupancy as view
 
     emit(
@@ -90,39 +90,6 @@ def occupancy(
         format=format,
         output=output,
     )
-
-
-def _pairs(
-    path: Path | None, gpu: str | None, kernels: KernelOptions
-) -> list[tuple[Target, KernelResources | None]]:
-    """Every kernel with every target it is asked about; kernels first, as in the file."""
-    if path is None:
-        kernels.refuse_without_file()
-        return [(target, None) for target in options.targets(gpu)]
-    if not kernel_options.is_source(path):
-        return _loaded(path, kernels.read(path, kernel_options.named_arch(gpu)), gpu)
-    by_arch: dict[str, tuple[KernelResources, ...]] = {}
-    pairs: list[tuple[int, Target, KernelResources]] = []
-    for arch, target in options.architectures(gpu):
-        if arch not in by_arch:
-            by_arch[arch] = kernels.read(path, arch)
-        pairs += [(position, target, k) for position, k in enumerate(by_arch[arch])]
-    return [(target, kernel) for _, target, kernel in sorted(pairs, key=lambda pair: pair[0])]
-
-
-def _loaded(
-    path: Path, kernels: tuple[KernelResources, ...], gpu: str | None
-) -> list[tuple[Target, KernelResources | None]]:
-    """Compiled kernels with the targets asked about, or with what they are compiled for."""
-    if not gpu:
-        return [*loaded.with_own_target(path, kernels)]
-    place = {id(kernel): number for number, kernel in enumerate(kernels)}
-    pairs = [
-        (place[id(kernel)], target, kernel)
-        for target in options.targets(gpu)
-        for kernel in loaded.running(path, kernels, target)
-    ]
-    return [(target, kernel) for _, target, kernel in sorted(pairs, key=lambda pair: pair[0])]
 
 
 def _estimates(
