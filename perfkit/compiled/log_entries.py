@@ -70,8 +70,9 @@ def _bare(name: bytes) -> bytes:
 class Function:
     """A device function's block, until it is known whose it is."""
 
-    __slots__ = ("frame", "line")
+    __slots__ = ("frame", "line", "since")
 
-    def __init__(self, line: int) -> None:
+    def __init__(self, line: int, since: int) -> None:
         self.line = line
+        self.since = since
         self.frame: tuple[int, int, int] | None = None

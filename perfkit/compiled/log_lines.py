@@ -20,7 +20,7 @@ _QUOTES: Final = re.compile(rb"\xe2\x80[\x98\x99]|&#0?39;|&apos;")
 #: the compiler's own beginning of a line; the driver's linker leaves out a word or two
 _MARKER: Final = re.compile(rb"(?:\b(?:ptxas|nvlink) )?\binfo ?: ?$|\bptxas \. $")
 _CHANGES: Final = re.compile(rb"[\d:.,/\-+TZ|%~()\[\]]*")
-_LINE_NUMBER: Final = re.compile(rb"[:\-]\d+[:\-]?$")
+_LINE_NUMBER: Final = re.compile(rb"(?::\d+:|-\d+-)$")  # as grep -n writes it
 
 _PLAIN: Final = frozenset((b"ptxas info : ", b"ptxas . ", b"nvlink info : ", b"info : "))
 

@@ -30,8 +30,8 @@ _UNBOUNDED: Final = (
     "has {own} bytes"
 )
 _CALLEES_MORE: Final = (
-    "a function that the kernel calls needs {callee} bytes and ptxas states no total: recursion, "
-    "or calls of unknown functions"
+    "a function that the kernel calls needs {callee} bytes, and ptxas states {total} in all: "
+    "recursion, or calls of unknown functions"
 )
 _MAY_CALL: Final = "functions are compiled on their own: the linker knows what their callers need"
 _APART: Final = "line {line}: a function spills, and the log does not say which kernels call it"
@@ -133,22 +133,29 @@ def _from_frames(
     if entry.frame is None:
         unknown |= dict.fromkeys(("spill_store_bytes", "spill_load_bytes"), no_frame)
     _callees(entry, numbers, unknown)
+    reason = _why_unknown(entry, own, total, unbounded=unbounded)
+    if reason is not None:
+        total = None
+        unknown["stack_bytes"] = unknown["local_bytes"] = reason
+    elif own is None:
+        unknown["stack_bytes"] = unknown["local_bytes"] = no_frame
+    numbers["stack_bytes"] = own if reason is None else None
+    numbers["cumulative_stack_bytes"] = total
+    if total is None:
+        unknown["cumulative_stack_bytes"] = reason or _NO_TOTAL
+    _local(entry, numbers, unknown, own=own, total=total)
+
+
+def _why_unknown(
+    entry: Entry, own: int | None, total: int | None, *, unbounded: bool
+) -> str | None:
+    """Why the stack has no bound, or none that the log states; None: it has."""
     called = entry.callees[0] if entry.callees else 0
     if unbounded:
-        reason: str | None = _UNBOUNDED.format(own="?" if own is None else own)
-    elif called and total is None:
-        reason = _CALLEES_MORE.format(callee=called)
-    else:
-        reason = None if own is not None else no_frame
-    if reason is not None:
-        unknown["stack_bytes"] = unknown["local_bytes"] = reason
-    else:
-        numbers["stack_bytes"] = own
-    if total is not None and not unbounded:
-        numbers["cumulative_stack_bytes"] = total
-    else:
-        unknown["cumulative_stack_bytes"] = _UNBOUNDED.format(own=own) if unbounded else _NO_TOTAL
-    _local(entry, numbers, unknown, own=own, total=None if unbounded else total)
+        return _UNBOUNDED.format(own="?" if own is None else own)
+    if called and (total is None or total < (own or 0) + called):
+        return _CALLEES_MORE.format(callee=called, total="none" if total is None else f"{total}")
+    return None
 
 
 def _callees(entry: Entry, numbers: dict[str, int | None], unknown: dict[str, str]) -> None:

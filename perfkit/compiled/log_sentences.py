@@ -44,7 +44,7 @@ _TARGET: Final = re.compile(rb" ?\(target: ((?:sm|compute)_\w+)\)")
 _CLAUSE: Final = re.compile(
     rb", ?(?:used (\d{1,9}) barriers?"
     rb"|(\d{1,15})(?:\+\d{1,15})? (stack|textures?|surfaces?|samplers?"
-    rb"|bytes (?:smem|lmem|gmem|cumulative stack size|cmem\[\d{1,3}\])))(?!\w)"
+    rb"|bytes (?:smem|lmem|gmem|cumulative stack size|cmem\[\d{1,3}\])))"
 )
 _KNOWN: Final = (
     "barriers",
@@ -191,7 +191,7 @@ _PLAIN_GROUPS: Final = _groups(_PLAIN, entry=2, function=1, frame=3, used=5)
 def _used(text: bytes, registers: int, at: int) -> tuple[Used, int, bool, bool]:
     """The clauses from ``at`` on, where they end, whether they go on, whether one is strange."""
     values: dict[str, int] = {}
-    late = strange = False
+    late = strange = cut = False
     while True:
         clause = _CLAUSE.match(text, at)
         if clause is not None:
@@ -204,11 +204,12 @@ def _used(text: bytes, registers: int, at: int) -> tuple[Used, int, bool, bool]:
             other = _OTHER.match(text, at)
             at = other.end() if other else len(text)
             strange = True
+            cut |= other is not None and b":" in other[0]
         else:
             break
     target = _TARGET.match(text, at)
     # right behind a word another line starts: two processes wrote at once
-    cut = not late and text[at : at + 1].isalnum()
+    cut = (cut or text[at : at + 1].isalnum()) and not late
     arch = target[1] if target else None
     if late:
         values.setdefault("shared", 0)

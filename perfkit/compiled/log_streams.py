@@ -23,9 +23,10 @@ from perfkit.compiled.log_entries import DONE, FRAME, NAME, USED, Entry, Functio
 if TYPE_CHECKING:
     from perfkit.compiled.log_sentences import Used
 
-#: A compiler writes a record within moments: one that still waits after so many sentences of
-#: others has lost its end.
+#: A compiler writes a record within moments (13.0 a name and its frame in one go): after so many
+#: sentences of others its end is lost, or the line with its frame.
 _PATIENCE: Final = 512
+_FRAME_PATIENCE: Final = 128
 _MOST_OPEN: Final = 512
 _RECENT_MODULES: Final = 16
 
@@ -83,7 +84,7 @@ class LogStream:
             self._advance(named[0], FRAME)
             self._awaiting.append(named[0])
             return
-        self._function = Function(line)
+        self._function = Function(line, self._clock)
         self._awaiting.append(self._function)
         # a kernel's own functions come after its registers: this one is another kernel's
         for entry in self._open:
@@ -98,6 +99,8 @@ class LogStream:
         if not awaiting and not self._has_names and len(self._open) == 1:
             awaiting = [entry for entry in self._open if entry.stage == NAME]
         if not awaiting:
+            if self._has_names:  # the one that waited may have got another's
+                self._doubt_frames(line)
             self._lost(sizes, line)
             return not any(sizes[1:])
         if len(awaiting) > 1 or self._frames_taken:
@@ -112,6 +115,12 @@ class LogStream:
             self._lost(sizes, line)
         return True
 
+    def _doubt_frames(self, line: int) -> None:
+        for entry in self._open:
+            if entry.stage == USED:
+                entry.refuse(_MIXED.format(line=line))
+                self._is_mixed = True
+
     def _share_frame(self, sizes: tuple[int, int, int], line: int) -> None:
         """One of several that wait: all of them go without, until there was a line for each."""
         self._frames_taken += 1
@@ -121,8 +130,7 @@ class LogStream:
                 if block.stage == FRAME:
                     self._advance(block, USED)
         self._lost(sizes, line)
-        if self._frames_taken >= len(self._awaiting):
-            self._awaiting, self._frames_taken = [], 0
+        self._end_sharing()
 
     def used(self, used: Used, line: int) -> bool:
         """Whether it is known whose numbers these are, or which kernels share the doubt."""
@@ -143,10 +151,7 @@ class LogStream:
         self._taken += 1
         for entry in waiting:
             entry.refuse(_MIXED.format(line=line))
-            if self._taken >= len(waiting):
-                self._close(entry)
-        if self._taken >= len(waiting):
-            self._taken = 0
+        self._end_sharing()
         return True
 
     def time(self) -> None:
@@ -209,10 +214,11 @@ class LogStream:
     def _skip_record(self) -> None:
         """A line "Used" for nobody: lines are missing, and what is begun has lost its end."""
         for entry in tuple(self._open):
-            if entry.stage == FRAME:
+            if entry.stage == FRAME or (entry.stage == NAME and not self._is_mixed):
                 entry.refuse(_NO_FRAME.format(line=entry.line))
                 self._close(entry)
-        self._awaiting, self._frames_taken, self._function = [], 0, None
+        self._awaiting, self._frames_taken = [], 0
+        self._function = self._last = None
 
     def _advance(self, entry: Entry, stage: int) -> None:
         entry.stage, entry.since = stage, self._clock
@@ -227,15 +233,30 @@ class LogStream:
             if late or len(self._open) > _MOST_OPEN:
                 entry.refuse(_NO_END.format(line=entry.line))
                 self._close(entry)
-        if len(self._awaiting) > _MOST_OPEN:
+        oldest = self._clock - _FRAME_PATIENCE
+        if self._awaiting and self._awaiting[0].since < oldest:
+            self._awaiting = [block for block in self._awaiting if block.since >= oldest]
+        self._end_sharing()
+
+    def _end_sharing(self) -> None:
+        """There was a line for each of those that could not be told apart."""
+        if self._frames_taken and self._frames_taken >= len(self._awaiting):
             self._awaiting, self._frames_taken = [], 0
+        waiting = [entry for entry in self._open if entry.stage == USED]
+        if self._taken and self._taken >= len(waiting):
+            self._taken = 0
+            for entry in waiting:
+                self._close(entry)
 
     def _settle(self) -> None:
         """A function's block is over: it belongs to the kernel before it."""
         block, self._function = self._function, None
-        if block is None or block.frame is None:
+        if block is None:
             return
-        if self._last is None or self._is_mixed:
+        if block.frame is None:
+            if not self._is_mixed:  # a name and its frame are written in one go: this one is lost
+                self._awaiting = [one for one in self._awaiting if one is not block]
+        elif self._last is None or self._is_mixed:
             self._lost(block.frame, block.line)
         else:
             largest, stores, loads = self._last.callees or (0, 0, 0)
