@@ -116,6 +116,8 @@ class KernelResources:
     required_cluster: tuple[int, int, int] | None
     threads: int | None = None  #: per block, where the file says how the kernel is launched
     dynamic_shared_bytes: int | None = None  #: of that launch
+    #: ``extern __shared__``: how much of it is only known where the kernel is launched
+    uses_dynamic_shared: bool | None = None
     num_stages: int | None = None  #: of the software pipeline that the compiler made
     origin: str  #: where it was read: the file, and the compiler if one ran
     unknown: dict[str, str] = field(default_factory=dict)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from perfkit.analysis.steps import Launch
 from perfkit.arch.types import Capability
 from perfkit.cli import options
@@ -40,6 +42,15 @@ class LaunchOptions:
             barriers=self._barriers(kernel),
             max_threads=kernel.max_threads if kernel is not None else None,
         )
+
+    def launched(self, kernel: KernelResources | None) -> KernelResources | None:
+        """The kernel, with its dynamic shared memory if that was typed."""
+        dynamic = options.size(self.smem_dynamic, "--smem-dynamic")
+        if kernel is not None and (total := options.size(self.smem, "--smem")) is not None:
+            dynamic = total - (kernel.static_shared_bytes or 0)
+        if kernel is None or dynamic is None:
+            return kernel
+        return replace(kernel, dynamic_shared_bytes=dynamic)
 
     def blocks_in_grid(self, capability: Capability) -> int | None:
         return None if self.grid is None else options.grid_blocks(capability, self.grid)

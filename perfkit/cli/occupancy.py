@@ -105,7 +105,7 @@ def _estimates(
         estimate(
             target,
             one,
-            kernel=kernel,
+            kernel=launch.launched(kernel),
             grid=launch.blocks_in_grid(target.capability),
             cluster=launch.cluster_size(kernel),
         )

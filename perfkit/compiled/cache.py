@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-FORMAT: Final = 1  #: of an entry; part of every key
+FORMAT: Final = 2  #: of an entry; part of every key
 LIMIT_BYTES: Final = 256 * 2**20
 
 
@@ -32,6 +32,7 @@ class CompiledSource:
     compiler: str  #: ``NVRTC 12.9.86``
     target: str  #: ``sm_90a``
     entries: tuple[tuple[str, int | None], ...]  #: kernels in source order, with their min_blocks
+    dynamic: tuple[str, ...] = ()  #: those that use dynamic shared memory
 
 
 def directory() -> Path | None:
@@ -77,6 +78,7 @@ def load(key: str) -> CompiledSource | None:
             compiler=entry["compiler"],
             target=entry["target"],
             entries=tuple((name, blocks) for name, blocks in entry["entries"]),
+            dynamic=tuple(entry["dynamic"]),
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError, binascii.Error):
         return None
@@ -96,6 +98,7 @@ def store(key: str, compiled: CompiledSource) -> None:
         "compiler": compiled.compiler,
         "target": compiled.target,
         "entries": compiled.entries,
+        "dynamic": compiled.dynamic,
     }
     entry["check"] = _check(json.loads(json.dumps(entry)))
     with suppress(OSError):

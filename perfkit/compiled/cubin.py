@@ -18,7 +18,7 @@ from perfkit.compiled.elf import read_elf
 from perfkit.compiled.files import reading, shown
 from perfkit.compiled.kinds import HEAD_BYTES, is_cubin
 from perfkit.compiled.nv_info import read_function_table, read_kernel_attributes
-from perfkit.compiled.shared_memory import declared_bytes
+from perfkit.compiled.shared_memory import declared_bytes, uses_dynamic
 from perfkit.errors import CubinError
 from perfkit.kernel import KernelResources
 
@@ -92,6 +92,10 @@ def _resources(
         unknown["registers_per_thread"] = _UNLINKED if unlinked else "the file does not say"
     stack = _stack(symbol, functions, attributes, graph, unknown, unlinked=unlinked)
     local = elf.of_code(".nv.local.", code)
+    static = _static_shared(elf, code)
+    dynamic, why = uses_dynamic(elf, symbol, static)
+    if dynamic is None:
+        unknown["uses_dynamic_shared"] = why
     for key in ("max_threads", "required_block", "required_cluster"):
         if getattr(attributes, key) is None:
             unknown[key] = _NONE_DECLARED
@@ -100,7 +104,7 @@ def _resources(
         demangled=name,
         arch=f"sm_{elf.sm}{elf.suffix}",
         registers_per_thread=registers,
-        static_shared_bytes=_static_shared(elf, code),
+        static_shared_bytes=static,
         stack_bytes=stack,
         spill_store_bytes=None,
         spill_load_bytes=None,
@@ -112,6 +116,7 @@ def _resources(
         min_blocks=None,
         required_block=attributes.required_block,
         required_cluster=attributes.required_cluster,
+        uses_dynamic_shared=dynamic,
         origin=elf.origin,
         unknown=unknown,
     )

@@ -103,6 +103,12 @@ def _number(value: Any, where: str) -> int:
     return value
 
 
+def _yes_or_no(value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"{_short(value)} is neither true nor false", where=where)
+    return value
+
+
 def _text(value: Any, where: str) -> str:
     if not isinstance(value, str) or not value:
         raise InputError(f"{_short(value)} is no text", where=where)
@@ -131,6 +137,7 @@ def _short(value: Any) -> str:
 
 
 _READERS: Final[dict[str, Callable[[Any, str], Any]]] = {
+    "bool": _yes_or_no,
     "int": _number,
     "str": _text,
     "tuple[int, int, int]": _dimensions,

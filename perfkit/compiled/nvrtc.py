@@ -18,7 +18,7 @@ from perfkit.compiled.cache import CompiledSource
 from perfkit.compiled.compile_options import CompileOptions, target_name
 from perfkit.compiled.files import read_text, shown
 from perfkit.compiled.includes import user_files
-from perfkit.compiled.ptx import compiler_version, entries
+from perfkit.compiled.ptx import compiler_version, dynamic_shared_users, entries
 from perfkit.errors import CompileError, Unavailable, UsageError
 
 if TYPE_CHECKING:
@@ -144,6 +144,7 @@ def _compile(path: Path, source: bytes, target: str, options: CompileOptions) ->
             compiler=f"NVRTC {compiler_version(ptx) or release}",
             target=target,
             entries=entries(ptx),
+            dynamic=dynamic_shared_users(ptx),
         )
     finally:
         nvrtc.nvrtcDestroyProgram(program)

@@ -16,7 +16,7 @@ from perfkit.compiled import cache, tools
 from perfkit.compiled.cache import CompiledSource
 from perfkit.compiled.compile_options import target_name
 from perfkit.compiled.files import read_text, shown
-from perfkit.compiled.ptx import entries
+from perfkit.compiled.ptx import dynamic_shared_users, entries
 from perfkit.compiled.source import kernels_of
 from perfkit.errors import CompileError, InputError, Unavailable, UsageError
 from perfkit.models.compatibility import ptx_compiles_for
@@ -95,6 +95,7 @@ def _compiled(
         compiler=f"ptxas {version[1]}" if version else "ptxas",
         target=target,
         entries=found,
+        dynamic=dynamic_shared_users(data.decode("utf-8", "replace")),
     )
     cache.store(key, compiled)
     return compiled

@@ -30,6 +30,7 @@ _LATE, _PARAMETERS = b"TEXTURE", b"CONSTANT[0]"
 _NAMELESS: Final = "resources of a function whose name is not in the text"
 
 _NOT_REPORTED: Final = {
+    "uses_dynamic_shared": "cuobjdump does not report dynamic shared memory",
     "spill_store_bytes": "cuobjdump does not report spills",
     "spill_load_bytes": "cuobjdump does not report spills",
     "callee_spill_store_bytes": "cuobjdump does not report spills",
@@ -196,6 +197,7 @@ def _resources(
         min_blocks=None,
         required_block=None,
         required_cluster=None,
+        uses_dynamic_shared=None,
         origin=f"{origin}:{function.line}",
         unknown=unknown,
         **numbers,

@@ -67,9 +67,13 @@ def kernels_of(compiled: CompiledSource, path: Path) -> tuple[KernelResources, .
         kernel = _with_log(kernels[name], logged.get(name))
         unknown = dict(kernel.unknown)
         unknown.pop("min_blocks", None)
+        unknown.pop("uses_dynamic_shared", None)
         if blocks is None:
             unknown["min_blocks"] = _NOT_ASKED
-        found.append(replace(kernel, min_blocks=blocks, unknown=unknown))
+        dynamic = name in compiled.dynamic
+        found.append(
+            replace(kernel, min_blocks=blocks, uses_dynamic_shared=dynamic, unknown=unknown)
+        )
     return tuple(found)
 
 

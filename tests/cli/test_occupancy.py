@@ -206,6 +206,17 @@ def test_what_is_typed_wins_over_the_kernel(perfkit):
     assert (result["barriers"], result["cluster_size"]) == (3, 2)
 
 
+@pytest.mark.parametrize(
+    ("typed", "noted"),
+    [("", True), ("--smem-dynamic 4K", False), ("--smem-dynamic 0", False), ("--smem 0", False)],
+)
+def test_dynamic_shared_memory_is_not_forgotten_silently(perfkit, typed, noted):
+    ask = ["occupancy", str(CUBINS / "zoo.sm_80.nvrtc12.cubin"), "-t", "128", "-f", "json"]
+    (result,) = results(perfkit([*ask, "--kernel", "^dynamic_shared$", *typed.split()]))
+    note = "dynamic_shared uses dynamic shared memory, counted as 0 bytes: give --smem-dynamic"
+    assert (note in result["notes"]) == noted
+
+
 def test_all_kernels_with_all_targets_in_the_order_of_the_file(perfkit):
     ask = ["occupancy", str(UNBOUNDED), "-g", "8.0,a100,8.6", "-t", "128", "-f", "json"]
     found = results(perfkit(ask))

@@ -249,3 +249,27 @@ def test_older_assemblers_reserve_shared_memory_without_saying_so(version):
         "k": 400,
         "k0": 0,
     }
+
+
+ZOO = sorted(name for name in CUBINS if name.startswith("zoo."))
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_dynamic_shared_memory(name):
+    """``zoo.cu`` has it in two kernels; a cubin shows it where there is no static one beside it."""
+    found = kernels(name)
+    decoded = "sm_50" not in name and "relocatable" not in name
+    assert found["dynamic_shared"].uses_dynamic_shared is (True if decoded else None)
+    assert found["both_shared"].uses_dynamic_shared is None
+    others = [kernel for kernel in found.values() if not kernel.name.endswith("_shared")]
+    assert others
+    # the linker makes a section for those that use it, the assembler for all
+    expected = False if name.endswith("linked") else None
+    assert {kernel.uses_dynamic_shared for kernel in others} == {expected}
+    for kernel in found.values():
+        assert (kernel.uses_dynamic_shared is None) == ("uses_dynamic_shared" in kernel.unknown)
+
+
+def test_no_dynamic_shared_memory():
+    assert kernels("j05.sm_80")
+    assert not any(kernel.uses_dynamic_shared for kernel in kernels("j05.sm_80").values())

@@ -52,6 +52,8 @@ def test_every_field_comes_back(tmp_path):
             if kind.startswith("dict")
             else (number, 1, 2)
             if kind.startswith("tuple")
+            else True
+            if kind.startswith("bool")
             else number
         )
     kernel = KernelResources(**values)

@@ -334,6 +334,23 @@ print(sorted(name for name in sys.modules if name.split(".")[0] in {"cuda", "num
 """
 
 
+def test_dynamic_shared_memory(tmp_path):
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "extern __shared__ float s[];\n"
+        "__device__ __noinline__ float get(int i) { return s[i]; }\n"
+        'extern "C" __global__ void own(float *x) { __shared__ float t[32]; t[threadIdx.x] = *x;\n'
+        "    __syncthreads(); s[threadIdx.x] = t[31 - threadIdx.x]; __syncthreads(); *x = s[1]; }\n"
+        'extern "C" __global__ void calls(float *x) { *x = get(threadIdx.x); }\n'
+        'extern "C" __global__ void none(float *x) { *x = 1; }\n'
+    )
+    for _ in range(2):  # the second time from the cache
+        found = inspect(path, arch="sm_80")
+        uses = {kernel.name: kernel.uses_dynamic_shared for kernel in found}
+        assert uses == {"own": True, "calls": True, "none": False}
+        assert not any("uses_dynamic_shared" in kernel.unknown for kernel in found)
+
+
 def test_a_hit_imports_nothing_of_cuda(tmp_path):
     """A start-up hook of cuda-bindings 12 may put the bare namespace there; nothing more."""
     shutil.copy(EXAMPLES / "saxpy.cu", tmp_path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perfkit.compiled.ptx import compiler_version, entries
+from perfkit.compiled.ptx import compiler_version, dynamic_shared_users, entries
 
 PTX = """\
 //
@@ -51,3 +51,26 @@ def test_kernels_in_the_order_of_the_text():
 def test_the_compiler_names_itself():
     assert compiler_version(PTX) == "12.9.86"
     assert compiler_version(".version 8.8") is None
+
+
+USERS = """
+.extern .func (.param .b32 r) vprintf (.param .b64 a);
+.func (.param .b32 r) outer(.param .b32 p);
+.visible .entry alone(.param .u64 p) { .reg .b32 %r<2>; { ret; } }
+.extern .shared .align 16 .b8 tile[];
+.shared .align 4 .b8 own[64];
+.func (.param .b32 r) inner(.param .b32 p) { mov.u64 %rd1, tile; ret; }
+.func (.param .b32 r) outer(.param .b32 p) { { call (r), inner, (p); } ret; }
+.visible .entry direct(.param .align 8 .b8 p[16]) .maxntid 128 { { ld.v2.u32 {%r1,%r2}, [tile]; } }
+.visible .entry static() { st.shared.u32 [own], 0; }
+.global .align 8 .u64 table[1] = {outer};
+.visible .entry called() { call (r), outer, (p); }
+.visible .entry tiled() { mov.u64 %rd1, tile2; }
+"""
+
+
+def test_who_uses_dynamic_shared_memory():
+    """Itself, or through the functions that it calls; a longer name is another one."""
+    assert dynamic_shared_users(USERS) == ("direct", "called")
+    assert dynamic_shared_users(USERS.replace("tile[]", "tile[4]")) == ()
+    assert dynamic_shared_users(USERS + ".entry broken() { mov.u64 %rd1, tile;")[-1] == "broken"

@@ -31,6 +31,7 @@ _COLUMNS: Final = (
     Column("required_cluster", "required cluster"),
     Column("threads", "threads", "count"),
     Column("dynamic_shared_bytes", "dynamic shared", "bytes"),
+    Column("uses_dynamic_shared", "uses dynamic shared", "yes"),
     Column("num_stages", "stages", "count"),
 )
 
@@ -55,6 +56,8 @@ _DECLARATIONS: Final = frozenset(
 def document(kernels: Sequence[KernelResources], notes: Sequence[str] = ()) -> Document:
     """``notes``: what is to be said of the file as a whole."""
     absent = {key for key in _RARE if all(getattr(kernel, key) is None for kernel in kernels)}
+    if not any(kernel.uses_dynamic_shared for kernel in kernels):
+        absent.add("uses_dynamic_shared")
     columns = tuple(column for column in _COLUMNS if column.key not in absent)
     rows = tuple(tuple(_value(getattr(k, c.key)) for c in columns) for k in kernels)
     origins = _origins(kernels)

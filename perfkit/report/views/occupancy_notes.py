@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from perfkit.analysis.occupancy import Estimate, Hardware
+from perfkit.kernel import KernelResources
 from perfkit.models.occupancy import Refusal
 from perfkit.report.document import printable
 from perfkit.units import format_bytes
@@ -39,11 +40,16 @@ def notes(e: Estimate) -> list[str]:
     if e.cluster is not None and not e.cluster.portable:
         found.append(f"a cluster of {e.cluster.size} is not portable: the kernel must opt in")
     if e.kernel is not None:
-        found += [
-            f"{printable(e.kernel.demangled)}: {name.replace('_', ' ')} unknown: {reason}"
-            for name, reason in e.kernel.unknown.items()
-            if name == "stack_bytes"
-        ]
+        found += _kernel_notes(e.kernel)
+    return found
+
+
+def _kernel_notes(kernel: KernelResources) -> list[str]:
+    found, name = [], printable(kernel.demangled)
+    if kernel.uses_dynamic_shared and kernel.dynamic_shared_bytes is None:
+        found.append(f"{name} uses dynamic shared memory, counted as 0 bytes: give --smem-dynamic")
+    if (reason := kernel.unknown.get("stack_bytes")) is not None:
+        found.append(f"{name}: stack bytes unknown: {reason}")
     return found
 
 
