@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "diff": "diff",
     "access": "access",
     "roofline": "roofline",
+    "recommend": "recommend",
     "latency": "latency",
     "overlap": "overlap",
     "arch": "arch",

@@ -1,0 +1,188 @@
+"""``perfkit recommend``: which launch configuration to use, why, and as code."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from perfkit.analysis.block_sizes import Request, Wish
+from perfkit.analysis.recommend import Recommendation
+from perfkit.analysis.recommend import recommend as answer
+from perfkit.cli import kernel_options, loaded, options
+from perfkit.cli.emit import emit, write
+from perfkit.cli.help import examples, new_app
+from perfkit.cli.kernel_options import KernelOptions
+from perfkit.cli.launch_options import LaunchOptions, refuse_what_fits_nowhere
+from perfkit.errors import UsageError
+from perfkit.report.code.kinds import Kind, render
+
+if TYPE_CHECKING:
+    from perfkit.arch.types import Target
+    from perfkit.kernel import KernelResources
+
+app = new_app()
+
+ElementsOption = Annotated[
+    int | None,
+    typer.Option("--elements", "-n", metavar="N", help="Size of the problem, in elements."),
+]
+PerThreadOption = Annotated[
+    int, typer.Option("--per-thread", metavar="N", help="Elements that a thread works on.")
+]
+PerThreadBytesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--smem-per-thread",
+        metavar="SIZE",
+        help="Dynamic shared memory that grows with the block, besides --smem-dynamic.",
+    ),
+]
+CodeOption = Annotated[
+    Kind | None, typer.Option("--code", help="Write code that launches so, instead of tables.")
+]
+
+
+@app.command(
+    epilog=examples(
+        "perfkit recommend kernel.cu -g h100",
+        "perfkit recommend kernel.cu -g a100,rtx-4090,h100 --elements 10000000",
+        "perfkit recommend -g h100 -r 40 -s 20K --code cuda",
+        "perfkit recommend kernel.cubin -g h100 --cluster 4 --code cuda-core",
+    )
+)
+def recommend(
+    path: Annotated[
+        Path | None, typer.Argument(help="Any file with kernels; without one give --regs.")
+    ] = None,
+    gpu: options.GpuOption = None,
+    threads: options.ThreadsOption = None,
+    regs: options.RegsOption = None,
+    smem: options.SmemOption = None,
+    smem_static: options.StaticOption = None,
+    smem_dynamic: options.DynamicOption = None,
+    smem_per_thread: PerThreadBytesOption = None,
+    barriers: options.BarriersOption = None,
+    cluster: options.ClusterOption = None,
+    elements: ElementsOption = None,
+    per_thread: PerThreadOption = 1,
+    code: CodeOption = None,
+    kernel: options.KernelOption = None,
+    include: kernel_options.IncludeOption = None,
+    define: kernel_options.DefineOption = None,
+    std: kernel_options.StdOption = None,
+    maxrregcount: kernel_options.MaxRegistersOption = None,
+    fast_math: kernel_options.FastMathOption = False,
+    instantiate: kernel_options.InstantiateOption = None,
+    format: options.FormatOption = options.Format.TABLE,  # noqa: A002
+    output: options.OutputOption = None,
+) -> None:
+    """Recommend a launch: block size, grid, shared memory, carveout, launch bounds.
+
+    One configuration that is good on all GPUs named, with what ties with it, what other choices
+    would cost, and when occupancy is not worth chasing. With --threads the block size is fixed.
+    Nothing is run, so nothing is promised: measure what is close.
+    """
+    launch = LaunchOptions(
+        threads=threads,
+        regs=regs,
+        smem=smem,
+        smem_static=smem_static,
+        smem_dynamic=smem_dynamic,
+        carveout=None,
+        barriers=barriers,
+        cluster=cluster,
+        grid=None,
+    )
+    kernels = KernelOptions(
+        include=include,
+        define=define,
+        std=std,
+        max_registers=maxrregcount,
+        fast_math=fast_math,
+        instantiate=instantiate,
+        kernel=kernel,
+    )
+    if smem is not None and path is None:
+        typer.echo(
+            "perfkit: note: --smem counts as dynamic here; --smem-static is what a kernel declares",
+            err=True,
+        )
+    wish = Wish(elements=elements, per_thread=per_thread, power_of_two=code is Kind.TRITON)
+    growing = options.size(smem_per_thread, "--smem-per-thread") or 0
+    found = _found(loaded.pairs(path, gpu, kernels), launch, growing, wish)
+    if code is not None and format is options.Format.TABLE:
+        write(_code(found, code), output)
+        return
+    from perfkit.report.views import recommend as view
+
+    emit(
+        "recommend",
+        document=lambda: view.document(found),
+        content=lambda: {
+            **view.content(found),
+            "code": None if code is None else _code(found, code),
+        },
+        format=format,
+        output=output,
+    )
+
+
+def _code(found: list[Recommendation], kind: Kind) -> str:
+    if len(found) != 1:
+        names = ", ".join(str(one.advices[0].place.request.kernel) for one in found)
+        raise UsageError(f"--code is for one kernel, not {names}", hint="choose with --kernel")
+    return render(found[0], kind)
+
+
+def _found(
+    pairs: list[tuple[Target, KernelResources | None]],
+    launch: LaunchOptions,
+    growing: int,
+    wish: Wish,
+) -> list[Recommendation]:
+    """A recommendation for each kernel, over all targets that it is asked about on."""
+    by_kernel: dict[str | None, list[Request]] = {}
+    sizes: dict[str | None, int | None] = {}
+    for target, kernel in pairs:
+        name = kernel.demangled if kernel else None
+        by_kernel.setdefault(name, []).append(_request(target, kernel, launch, growing))
+        sizes[name] = launch.cluster_size(kernel)
+    refuse_what_fits_nowhere(
+        [
+            (request.target.capability, request.static_bytes + request.dynamic(1))
+            for requests in by_kernel.values()
+            for request in requests
+        ],
+        launch.shared_option(),
+    )
+    return [
+        answer(requests, replace(wish, cluster=sizes[name])) for name, requests in by_kernel.items()
+    ]
+
+
+def _request(
+    target: Target, kernel: KernelResources | None, launch: LaunchOptions, growing: int
+) -> Request:
+    """What was not typed comes from the kernel; the block size is only what has to be."""
+    capability = target.capability
+    # a stand-in, so that everything else is read in the usual way
+    one = replace(launch, threads=launch.threads or "1").launch(capability, kernel)
+    typed = options.size(launch.smem_static, "--smem-static")
+    static = (kernel.static_shared_bytes if kernel and typed is None else typed) or 0
+    return Request(
+        target=target,
+        kernel=kernel.demangled if kernel else None,
+        regs=one.regs,
+        static_bytes=static,
+        dynamic_bytes=one.smem - static,
+        bytes_per_thread=growing,
+        barriers=one.barriers,
+        max_threads=one.max_threads,
+        exact_threads=None if launch.threads is None else one.threads,
+        only_threads=(
+            options.volume(kernel.required_block) if kernel and kernel.required_block else None
+        ),
+    )
