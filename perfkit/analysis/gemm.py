@@ -152,8 +152,8 @@ def _check(target: Target, tiling: Tiling) -> None:
     if size == 1:
         return
     check_cluster(target.capability, size)
-    if tiling.split_k != 1:
-        raise UsageError("split-K and stream-K are modelled without clusters")
+    if tiling.split_k == 0:
+        raise UsageError("stream-K is modelled without clusters")
 
 
 def _whole(name: str, value: object, low: int, high: int) -> None:

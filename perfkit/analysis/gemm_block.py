@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from perfkit.errors import UsageError
 from perfkit.models import gemm_tile
-from perfkit.models.occupancy import Occupancy, occupancy
+from perfkit.models.occupancy import Occupancy, Rule, occupancy
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -27,9 +27,10 @@ class Block:
     shared_bytes: int
     accumulators: int  #: 32-bit registers per thread
     fragments: int  #: likewise, of one step
-    registers: int  #: per thread: estimated, or as given
+    registers: int  #: per thread, of the launch: estimated, or as given
+    registers_held: int  #: of a thread that computes; differs where others give theirs up
     registers_given: bool
-    spills: bool  #: more than a thread can have
+    spills: bool  #: that is more than such a thread can have
     tensor_memory_columns: int
     driver: Occupancy
     hardware: Occupancy
@@ -48,10 +49,12 @@ def block(
     most = capability.registers.max_per_thread
     if regs is not None and not gemm_tile.is_whole(regs, 1, most):
         raise UsageError(f"regs = {regs}: {capability.label} takes 1 to {most} per thread")
-    needed = regs or gemm_tile.registers(t, one, capability, p.dtype, p.accumulate)
+    launched = regs or gemm_tile.registers(t, one, capability, p.dtype, p.accumulate)
+    held = regs or gemm_tile.held(t, one, p.dtype, p.accumulate)
+    rules: tuple[Rule, ...] = ("driver", "hardware")
     driver, hardware = (
-        occupancy(capability, threads=threads, regs=min(needed, most), smem=shared, rule=rule)
-        for rule in ("driver", "hardware")
+        occupancy(capability, threads=threads, regs=min(launched, most), smem=shared, rule=rule)
+        for rule in rules
     )
     return Block(
         instruction=one,
@@ -61,9 +64,10 @@ def block(
         shared_bytes=shared,
         accumulators=gemm_tile.accumulators(t, one, p.accumulate),
         fragments=gemm_tile.fragments(t, one, p.dtype),
-        registers=needed,
+        registers=launched,
+        registers_held=held,
         registers_given=regs is not None,
-        spills=needed > most,
+        spills=held > gemm_tile.most_held(t, one, capability),
         tensor_memory_columns=gemm_tile.tensor_memory_columns(t, one),
         driver=driver,
         hardware=hardware,

@@ -55,7 +55,9 @@ def schedules(
         swizzle: width of a band, in tiles.
     """
     steps = -(-p.k // t.tile_k)
-    splits = [t.split_k, *(one for one in _SPLITS if one != t.split_k and one * 2 <= steps)]
+    in_clusters = t.cluster_m * t.cluster_n > 1
+    others = [split for split in _SPLITS if split * 2 <= steps and not (in_clusters and split == 0)]
+    splits = [t.split_k, *(split for split in others if split != t.split_k)]
     cache = Cache(l2_bytes=machine.l2_bytes, swizzle=swizzle)
     return tuple(
         _schedule(p, replace(t, split_k=split), one, machine, resident, cache) for split in splits

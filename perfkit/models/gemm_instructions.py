@@ -141,7 +141,7 @@ def instruction(
     found = [one for one in known if (one.m, one.n, one.k) == shape]
     if not found:
         raise UsageError(
-            f"instruction {'x'.join(map(str, shape))}: {capability.label} has none for {dtype}",
+            f"instruction = {'x'.join(map(str, shape))}: {capability.label} has none for {dtype}",
             hint=f"it has {', '.join(_summary(known))}",
         )
     return found[0]

@@ -14,7 +14,8 @@ compute ``warp_m x warp_n`` each (and share out k where ``warp_k < tile_k``), in
 
 ``rest`` (addresses, predicates, loop) is a fit: 36 for ``mma`` and 26 for ``simt``, against 45
 kernels of CUTLASS 4.2 (tests/data/cutlass), which take up to 14 fewer and 26 more, one 52. Kernels
-with producer warps are compiled for one block per SM and get all registers.
+with producer warps are launched with all registers of the SM, one block each, and then share them
+out anew (PTX ``setmaxnreg``): 24 for the threads that load, the others for those that compute.
 
 Source: CUTLASS documentation, "Efficient GEMM in CUDA", hierarchy of tiles. Valid for kernels made
 like CUTLASS's; the epilogue reuses the stages' memory with ``mma`` and ``simt`` and takes its own
@@ -37,6 +38,7 @@ _REGISTER_BITS: Final = 32
 #: threads of a warp along m and n in SIMT kernels
 _LANES: Final = (4, 8)
 _REST: Final = {"mma": 36, "simt": 26}
+_PRODUCER_REGISTERS: Final = 24
 #: columns of 128 lanes of 32 bits that an SM has of tensor memory (PTX ISA 9.0, 9.7.16.1)
 TENSOR_MEMORY_COLUMNS: Final = 512
 #: no pipeline is that deep; a size beyond is a mistake
@@ -128,13 +130,32 @@ def registers(
     *,
     ops: Ops = SCALAR,
 ) -> Int:
-    """Estimated registers per thread; above the capability's maximum the kernel would spill."""
+    """Registers per thread that the kernel is launched with, estimated."""
     if instruction.producer_warps:
-        unit = capability.registers.allocation_unit // WARP
-        whole = capability.registers.max_per_block // threads(t, instruction) // unit * unit
-        return ops.minimum(whole, capability.registers.max_per_thread)
-    held = accumulators(t, instruction, accumulate) + 2 * fragments(t, instruction, dtype)
-    return held + _REST[instruction.kind]
+        file = capability.registers
+        unit = file.allocation_unit // WARP
+        whole = file.max_per_block // threads(t, instruction) // unit * unit
+        return ops.minimum(whole, file.max_per_thread)
+    return held(t, instruction, dtype, accumulate)
+
+
+def held(t: Tiling, instruction: Instruction, dtype: DType, accumulate: DType) -> Int:
+    """Registers that a thread that computes has to hold, estimated."""
+    rest = _REST.get(instruction.kind, _REST["mma"])
+    mine = accumulators(t, instruction, accumulate) + 2 * fragments(t, instruction, dtype)
+    return mine + rest
+
+
+def most_held(
+    t: Tiling, instruction: Instruction, capability: Capability, *, ops: Ops = SCALAR
+) -> Int:
+    """Registers that a thread that computes can have; with more to hold it spills."""
+    file = capability.registers
+    if not instruction.producer_warps:
+        return 0 * t.warp_m + file.max_per_thread
+    unit = file.allocation_unit // WARP
+    left = file.max_per_block - _PRODUCER_REGISTERS * WARP * instruction.producer_warps
+    return ops.minimum(left // (WARP * warps(t)) // unit * unit, file.max_per_thread)
 
 
 def tensor_memory_columns(t: Tiling, instruction: Instruction) -> Int:

@@ -1,0 +1,185 @@
+"""All tilings of a matrix product compared by their bounds, ten thousand in a fraction of a second.
+
+The order, first to last: the least time, tilings within 5 % of the best being equal; then more SMs
+with work; fewer bytes through L2, partial sums included; fewer through shared memory; more bytes in
+flight (stages ahead times resident blocks); data-parallel before split-K before stream-K; and the
+sizes themselves, so that it never depends on chance. The bound cannot tell tied tilings apart: a
+measurement has to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from perfkit.analysis.gemm import GemmEstimate, GemmQuestion, ask, estimate
+from perfkit.analysis.gemm_schedule import loads
+from perfkit.analysis.sweep import blocks_per_sm
+from perfkit.errors import UsageError
+from perfkit.models import gemm_tile
+from perfkit.models.gemm_rank import TIED, Candidate, candidates
+from perfkit.models.gemm_tile import Tiling
+from perfkit.models.gemm_traffic import Cache, grid, traffic
+from perfkit.record import record
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from perfkit.analysis.gemm_schedule import Machine
+    from perfkit.arch.types import Capability, Target
+    from perfkit.models.gemm_instructions import Instruction
+    from perfkit.models.gemm_traffic import Problem
+
+    Floats = NDArray[np.float64]
+
+
+@record
+class Ranking:
+    """The best tilings of a product."""
+
+    target: Target
+    compared: int  #: tilings looked at
+    launchable: int  #: of those: fit on an SM, with registers to spare
+    tied: int  #: of those: within 5 % of the best
+    best: tuple[GemmEstimate, ...]  #: in order, as many as were asked for; never one not tied
+
+
+@record
+class _Batch:
+    """Tilings with one instruction, as arrays."""
+
+    instruction: Instruction
+    table: NDArray[np.int64]  #: a row for each field of ``Candidate``
+    keys: tuple[Floats, ...]  #: that decide the order, the time first
+
+
+def rank(target: Target, question: GemmQuestion, *, limit: int = 10) -> Ranking:
+    """The tilings that are tied with the best.
+
+    Args:
+        target: a product.
+        question: the matrix product; its instruction and registers are not used.
+        limit: most tilings in the answer.
+
+    Raises:
+        UnknownTarget: a bare capability.
+        UsageError: sizes that are none, a missing roof, or no tiling that launches.
+    """
+    import numpy as np
+
+    if not gemm_tile.is_whole(limit, 1, 10**6):
+        raise UsageError(f"top = {limit}: must be a whole number from 1 to 1000000")
+    p, machine = ask(target, question)
+    found = [
+        (one, np.array(them, dtype=np.int64).T)
+        for one, them in candidates(p, target.capability, machine.roof.unit)
+    ]
+    compared = sum(table.shape[1] for _, table in found)
+    batches = [_batch(p, machine, target.capability, question, *pair) for pair in found]
+    times = np.concatenate([batch.keys[0] for batch in batches]) if batches else np.empty(0)
+    if not times.size:
+        raise UsageError(f"{target.label}: no tiling for {p.dtype} among {compared} launches")
+    tied = times <= times.min() * (1 + TIED)
+    keys = [
+        np.concatenate(columns)[tied] for columns in zip(*(b.keys for b in batches), strict=True)
+    ]
+    # the last key of lexsort is the first that counts; times are equal by now
+    order = np.flatnonzero(tied)[np.lexsort(keys[:0:-1])]
+    return Ranking(
+        target=target,
+        compared=compared,
+        launchable=times.size,
+        tied=int(tied.sum()),
+        best=tuple(_estimate(target, question, batches, int(at)) for at in order[:limit]),
+    )
+
+
+def _batch(
+    p: Problem,
+    machine: Machine,
+    capability: Capability,
+    question: GemmQuestion,
+    one: Instruction,
+    table: NDArray[np.int64],
+) -> _Batch:
+    """Every tiling that launches, with its place in the order."""
+    import numpy as np
+
+    all_of_them = _tilings(table)
+    resident = blocks_per_sm(
+        capability,
+        gemm_tile.threads(all_of_them, one),
+        gemm_tile.registers(all_of_them, one, capability, p.dtype, p.accumulate, ops=np),
+        gemm_tile.shared_bytes(all_of_them, p.dtype),
+    )
+    held = gemm_tile.held(all_of_them, one, p.dtype, p.accumulate)
+    fits = (resident > 0) & (held <= gemm_tile.most_held(all_of_them, one, capability, ops=np))
+    # sizes whose products are beyond 64-bit integers stay exact enough as floats
+    tilings = _tilings(table[:, fits].astype(np.float64))
+    keys = _keys(p, machine, question, one, tilings, resident[fits].astype(np.float64))
+    return _Batch(instruction=one, table=table[:, fits], keys=keys)
+
+
+def _tilings(table: NDArray[Any]) -> Tiling:
+    return Tiling(**dict(zip(Candidate._fields, table, strict=True)))
+
+
+def _keys(
+    p: Problem,
+    machine: Machine,
+    question: GemmQuestion,
+    one: Instruction,
+    t: Tiling,
+    resident: Floats,
+) -> tuple[Floats, ...]:
+    import numpy as np
+
+    sms = machine.sm_count
+    g = grid(p, t, sm_count=sms, blocks_per_sm=resident, ops=np)
+    moved = traffic(
+        p,
+        t,
+        one,
+        g,
+        sm_count=sms,
+        blocks_per_sm=resident,
+        cache=Cache(l2_bytes=machine.l2_bytes, swizzle=question.swizzle),
+        gcd=_gcd,
+        ops=np,
+    )
+    rates = {load.name: load.rate_per_s for load in loads(moved, machine.roof, machine.levels)}
+    amounts = (moved.flops, moved.dram_bytes, moved.l2_bytes, moved.l1_bytes)
+    names = (machine.roof.unit, "dram", "l2", "l1")
+    times = [
+        amount / rate
+        for name, amount in zip(names, amounts, strict=True)
+        if (rate := rates[name]) is not None
+    ]
+    ahead = (t.stages - 1) * gemm_tile.stage_bytes(t, p.dtype) * resident
+    schedule = np.where(t.split_k == 0, np.inf, t.split_k)
+    sizes = [getattr(t, name) for name in Candidate._fields]
+    in_use = np.minimum(g.blocks, sms)
+    order = (-in_use, moved.l2_bytes, moved.l1_bytes, -ahead, schedule, *sizes)
+    return (np.max(times, axis=0), *order)
+
+
+def _gcd(x: Floats, y: Floats) -> NDArray[np.int64]:
+    import numpy as np
+
+    found: NDArray[np.int64] = np.gcd(x.astype(np.int64), y.astype(np.int64))
+    return found
+
+
+def _estimate(
+    target: Target, question: GemmQuestion, batches: list[_Batch], place: int
+) -> GemmEstimate:
+    """The whole answer for the tiling at a place in all batches together."""
+    for batch in batches:
+        if place < batch.table.shape[1]:
+            sizes = dict(zip(Candidate._fields, batch.table[:, place].tolist(), strict=True))
+            one = batch.instruction
+            asked = replace(question, instruction=(one.m, one.n, one.k), regs=None)
+            return estimate(target, asked, Tiling(**sizes))
+        place -= batch.table.shape[1]
+    raise IndexError(place)
