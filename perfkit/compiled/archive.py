@@ -56,7 +56,7 @@ def read_zip(path: Path, *, progress: Progress | None = None) -> Reading:
             with zipfile.ZipFile(path) as archive:
                 _check_size(archive, path)
                 for info in archive.infolist():
-                    if not info.is_dir():
+                    if not info.filename.endswith("/"):  # is_dir() wants a name
                         found.looked_at += 1
                         name = f"{shown(path)}({_printable(info.filename)})"
                         found.add(name, partial(_read_member, archive, info, name, progress))
