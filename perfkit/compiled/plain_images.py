@@ -45,9 +45,11 @@ def _images(data: bytes | mmap.mmap, start: int, end: int) -> Iterator[bytes]:
     at = data.find(_MAGIC, start, end)
     while 0 <= at <= end - _HEADER.size:
         size = _size(data[at : at + _HEADER.size])
-        if size and at + size <= end:
+        if not size or at + size > end:
+            size = 1  # not a cubin, or one that is cut off: look behind the magic number
+        else:
             yield data[at : at + size]
-        at = data.find(_MAGIC, at + (size or 1), end)
+        at = data.find(_MAGIC, at + size, end)
 
 
 def _size(header: bytes) -> int:

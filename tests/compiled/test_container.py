@@ -158,3 +158,14 @@ def test_broken_containers(file, tool, tmp_path):
             places.add(error.where)
     assert len(places) > 1
     assert all(place.startswith(str(path)) for place in places)
+
+
+def test_sizes_that_no_file_has():
+    """A cubin that claims to end beyond what a number of the machine can hold."""
+    from perfkit.compiled.plain_images import plain_images
+
+    cubin = bytearray((CONTAINERS.parent / "cubin" / "j05.sm_80.cubin").read_bytes())
+    whole = bytes(cubin)
+    cubin[0x28:0x30] = b"\xff" * 8  # where its section headers are
+    assert plain_images(CONTAINERS, bytes(cubin)) == []
+    assert plain_images(CONTAINERS, bytes(cubin) + whole) == [whole]
