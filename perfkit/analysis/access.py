@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Final, TypeVar
 
 from perfkit.analysis.structs import Struct
@@ -48,6 +49,7 @@ class Banking:
     """An access to shared memory."""
 
     access: Access
+    store: bool  #: wide loads may pair up, stores never
     warp: int
     detail: SharedAccess
     requests: int
@@ -122,11 +124,12 @@ def coalescing(access: Access, warp: int = 0) -> Coalescing:
     )
 
 
-def banking(access: Access, warp: int = 0) -> Banking:
-    """What an access to shared memory costs; raises as ``coalescing``."""
-    costs = _costs(access, shared_access)
+def banking(access: Access, warp: int = 0, *, store: bool = False) -> Banking:
+    """What a load from shared memory, or a store to it, costs; raises as ``coalescing``."""
+    costs = _costs(access, partial(shared_access, store=store))
     return Banking(
         access=access,
+        store=store,
         warp=warp,
         detail=costs[warp],
         requests=sum(cost.lanes > 0 for cost in costs),

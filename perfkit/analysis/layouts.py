@@ -28,6 +28,7 @@ class Tile:
     element_bytes: int
     pitch: int  #: elements per row
     rows: int | None = None  #: None: not known
+    store: bool = False
 
     def wavefronts(self, layout: Padding | Swizzle | None = None, most: int | None = None) -> int:
         """Of all warps together; it stops counting beyond ``most``."""
@@ -37,7 +38,7 @@ class Tile:
                 None if i is None else (layout.place(i) if layout else i) * self.element_bytes
                 for i in lanes
             ]
-            total += shared_access(self.width_bytes, places).wavefronts
+            total += shared_access(self.width_bytes, places, store=self.store).wavefronts
             if most is not None and total > most:
                 break
         return total

@@ -92,6 +92,7 @@ def banks(
     element: given.ElementOption = None,
     offset: given.OffsetOption = 0,
     active: given.ActiveOption = None,
+    store: given.StoreOption = False,
     warp: WarpOption = 0,
     threads: options.ThreadsOption = None,
     grid: options.GridOption = None,
@@ -121,7 +122,7 @@ def banks(
     from perfkit.analysis.access import banking
     from perfkit.report.views import banks as view
 
-    found = tuple(banking(access, warp) for access in asked.accesses())
+    found = tuple(banking(access, warp, store=store) for access in asked.accesses())
     struct_layout = asked.layout()
     fixes = {} if struct is not None else {one.access.label: asked.fixes(one) for one in found}
     emit(

@@ -64,6 +64,9 @@ ActiveOption = Annotated[
     str | None,
     typer.Option("--active", metavar="EXPR", help="Only where this is not 0: 'lane < 20'."),
 ]
+StoreOption = Annotated[
+    bool, typer.Option("--store", help="A store instead of a load: wide stores never pair up.")
+]
 BlockOption = Annotated[
     str | None, typer.Option("--block", metavar="X[,Y,Z]", hidden=True, help="Same as --threads.")
 ]

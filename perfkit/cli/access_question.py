@@ -176,6 +176,7 @@ class Question:
             element_bytes=element,
             pitch=row_of_banks(element) if size is None else size[1],
             rows=None if size is None else size[0],
+            store=found.store,
         )
         return fixes(tile, found.block_ideal_wavefronts)
 

@@ -7,13 +7,13 @@ lanes that want the same word share it:
 
     wavefronts = sum over passes of max over banks of |{ words of the pass in that bank }|
 
-Passes of wide accesses are twice as large, hence half as many, when the whole warp pairs up: for
+Passes of wide loads are twice as large, hence half as many, when the whole warp pairs up: for
 every active lane ``i``, lane ``i ^ 1`` wants the same address or is inactive; or for every one,
-lane ``i ^ 2``.
+lane ``i ^ 2``. Stores never pair up.
 
-Source: Nsight Compute (``l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld``) on one H200 (9.0,
-driver 580), see docs/validation; pairing first described by NVIDIA for 7.0 and 7.5
-(forums.developer.nvidia.com/t/77228). Assumed to hold from 7.0 on.
+Source: Nsight Compute (``l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld`` and ``_op_st``) on an
+H200 (9.0, driver 580), 3,100 patterns of each, all exact, see docs/validation; pairing first
+described by NVIDIA for 7.0 and 7.5 (forums.developer.nvidia.com/t/77228). Assumed from 7.0 on.
 """
 
 from __future__ import annotations
@@ -81,7 +81,11 @@ class SharedAccess:
 
 
 def wavefronts(
-    width: int, offsets: Sequence[int | None], active: Sequence[bool] | None = None
+    width: int,
+    offsets: Sequence[int | None],
+    active: Sequence[bool] | None = None,
+    *,
+    store: bool = False,
 ) -> int:
     """Wavefronts of one access of a warp to shared memory.
 
@@ -89,21 +93,26 @@ def wavefronts(
         width: bytes per lane: 1, 2, 4, 8 or 16.
         offsets: byte address per lane, a multiple of the width.
         active: which lanes take part; None: all.
+        store: a store instead of a load.
 
     >>> wavefronts(4, range(0, 4096, 128)), wavefronts(4, range(0, 4224, 132))
     (32, 1)
     >>> wavefronts(16, range(0, 512, 16)), wavefronts(16, [lane // 2 * 16 for lane in range(32)])
     (4, 2)
     """
-    return shared_access(width, offsets, active).wavefronts
+    return shared_access(width, offsets, active, store=store).wavefronts
 
 
 def shared_access(
-    width: int, offsets: Sequence[int | None], active: Sequence[bool] | None = None
+    width: int,
+    offsets: Sequence[int | None],
+    active: Sequence[bool] | None = None,
+    *,
+    store: bool = False,
 ) -> SharedAccess:
     """Everything about one access; arguments and errors as in ``lanes.addresses``."""
     touched = addresses(width, offsets, active)
-    paired = pairing(width, touched)
+    paired = None if store else pairing(width, touched)
     size = pass_lanes(width) * (1 if paired is None else 2)
     passes, broadcast = [], False
     for first in range(0, len(touched), size):

@@ -151,10 +151,17 @@ def launch(seed: int, count: int, path: Path) -> None:
 
 
 def predicted(one: Pattern) -> dict[str, int]:
-    shared = shared_access(one.width, one.offsets)
-    conflicts = shared.wavefronts - shared.ideal_wavefronts
+    load = shared_access(one.width, one.offsets)
+    store = shared_access(one.width, one.offsets, store=True)
     moved = sectors(one.width, one.offsets)
-    values = (shared.wavefronts, shared.wavefronts, conflicts, conflicts, moved, moved)
+    values = (
+        load.wavefronts,
+        store.wavefronts,
+        load.wavefronts - load.ideal_wavefronts,
+        store.wavefronts - store.ideal_wavefronts,
+        moved,
+        moved,
+    )
     return dict(zip(COUNTS, values, strict=True))
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-TESTS = ("test_attributes.py", "test_driver_occupancy.py", "test_residency.py")
+TESTS = (*("test_attributes.py", "test_driver_occupancy.py", "test_residency.py", "test_fits.py"),)
 PACKAGES = (
     *("cuda-bindings", "cuda-core", "cuda-pathfinder", "cuda-python"),
     *("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12", "numpy", "pytest"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import json
 import random
 from math import gcd
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from perfkit.models.banks import pairing, pass_lanes, shared_access, wavefronts
+from perfkit.models.coalescing import sectors
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "h200"
 COUNTED = [
@@ -26,6 +29,27 @@ def test_every_pattern_that_was_counted():
         access = shared_access(one["width"], one["offsets"], one["active"])
         assert access.wavefronts == one["wavefronts"], one
         assert access.wavefronts - access.ideal_wavefronts == one["conflicts"], one
+
+
+def fresh():
+    """Patterns of ``tests/gpu/access_patterns.py``: width, offsets, counts."""
+    with gzip.open(DATA / "access_2026-11-30.csv.gz", "rt") as file:
+        for row in csv.DictReader(file):
+            offsets = [None if one == "-" else int(one) for one in row.pop("offsets").split()]
+            counts = {name: int(value) for name, value in row.items()}
+            yield counts.pop("width"), offsets, counts
+
+
+def test_every_fresh_pattern_as_load_and_as_store():
+    found = list(fresh())
+    assert len(found) == 3100
+    pairing_matters = 0
+    for width, offsets, counts in found:
+        assert wavefronts(width, offsets) == counts["shared_ld"], (width, offsets)
+        assert wavefronts(width, offsets, store=True) == counts["shared_st"], (width, offsets)
+        assert sectors(width, offsets) == counts["global_ld"] == counts["global_st"]
+        pairing_matters += counts["shared_ld"] != counts["shared_st"]
+    assert pairing_matters > 500  # or the rule of the pairs would hardly be tested
 
 
 def test_patterns_that_pair_up_were_counted():

@@ -177,6 +177,7 @@ def _result(one: Banking) -> dict[str, Any]:
         "block_wavefronts": one.block_wavefronts,
         "block_ideal_wavefronts": one.block_ideal_wavefronts,
         "block_conflict_way": one.block_conflict_way,
+        "store": one.store,
         "passes": [
             {
                 "first_lane": each.first_lane,
