@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.compiled.cubin import read_cubin
-from perfkit.compiled.files import shown
+from perfkit.compiled.declared import declared, how_to_instantiate
+from perfkit.compiled.files import read_text, shown
 from perfkit.compiled.nvrtc import compile_source
 from perfkit.compiled.ptxas_log import read_log
 from perfkit.errors import CubinError, InputError
@@ -44,7 +45,9 @@ def read_source(
     """
     compiled = compile_source(path, arch=arch, options=options)
     if not compiled.entries:
-        raise InputError("the source has no kernel", where=shown(path), hint=_NO_KERNEL_HINT)
+        text = read_text(path, "a CUDA source").decode("utf-8", "replace")
+        hint = how_to_instantiate(declared(text)) or _NO_KERNEL_HINT
+        raise InputError("the source has no kernel", where=shown(path), hint=hint)
     return kernels_of(compiled, path)
 
 
