@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "diff": "diff",
     "access": "access",
     "roofline": "roofline",
+    "gemm": "gemm",
     "recommend": "recommend",
     "latency": "latency",
     "overlap": "overlap",
@@ -45,7 +46,10 @@ COMMANDS: Final = {
 EXIT_INTERRUPTED: Final = 130
 
 #: how models begin a message about an input that is also an option: ``regs = 256: …``
-_INPUT: Final = re.compile(r"^(threads|regs|smem|carveout|barriers|grid|cluster|width) = ")
+_INPUT: Final = re.compile(
+    r"^(threads|regs|smem|carveout|barriers|grid|cluster|width|tile|warp|instruction|stages"
+    r"|swizzle|split_k|top|clock_mhz) = "
+)
 
 
 class LazyGroup(TyperGroup):
@@ -151,7 +155,7 @@ def _report(error: PerfkitError) -> int:
     if isinstance(error, CompileError) and error.log.strip():
         typer.echo(error.log.rstrip(), err=True)
     # the option as typed; a model does not know that there are options
-    message = _INPUT.sub(r"--\1 ", str(error))
+    message = _INPUT.sub(lambda found: f"--{found[1].replace('_', '-')} ", str(error))
     typer.echo(f"perfkit: error: {message}", err=True)
     if error.hint:
         typer.echo(f"hint: {error.hint}", err=True)
