@@ -122,6 +122,16 @@ def format_count(value: float, unit: str) -> str:
     return f"{_short(value / factor)} {prefix}{unit}"
 
 
+def format_traffic(moved: float) -> str:
+    """Bytes that are moved: whole MiB as such, otherwise in the decimal units of bandwidths.
+
+    >>> format_traffic(96 * 1024**2), format_traffic(49510144)
+    ('96 MiB', '49.51 MB')
+    """
+    mib, rest = divmod(moved, KIB**2)
+    return format_count(moved, "B") if rest or not 0 < mib < KIB else f"{mib:.0f} MiB"
+
+
 def _short(value: float) -> str:
     """Four significant digits, at most three of them decimals, none of them in an exponent."""
     if value >= 1000:

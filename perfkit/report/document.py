@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
 from perfkit.record import record
-from perfkit.units import format_bytes, format_count, format_ratio, format_seconds
+from perfkit.units import (
+    format_bytes,
+    format_count,
+    format_ratio,
+    format_seconds,
+    format_traffic,
+)
 
 Unit = Literal[
     "text",
@@ -33,6 +39,7 @@ Unit = Literal[
     "seconds",
     "flop",
     "intensity",
+    "traffic",
 ]
 
 #: what an absent value looks like
@@ -80,6 +87,7 @@ _FORMAT: Final[dict[Unit, Callable[[Any], str]]] = {
     "seconds": format_seconds,
     "flop": lambda value: format_count(value, "FLOP"),
     "intensity": lambda value: f"{value:.4g} FLOP/byte",
+    "traffic": format_traffic,
 }
 
 _LEFT: Final[frozenset[Unit]] = frozenset({"text", "names", "yes"})

@@ -9,7 +9,7 @@ from perfkit.analysis.roofline import Option, Roofline
 from perfkit.models.roofline import COMPUTE, Load
 from perfkit.report.document import Cell, Column, Document, Table
 from perfkit.report.views.roofline_notes import merged, notes
-from perfkit.units import format_count
+from perfkit.units import format_count, format_traffic
 
 Field = tuple[Column, Callable[[Roofline], Any]]
 
@@ -85,18 +85,12 @@ def _heading(found: Sequence[Roofline], roofs: set[str]) -> str:
     work, bound = first.question.work, first.bound
     amounts = [
         format_count(bound.flops, "FLOP") if bound.flops else "",
-        f"{traffic(bound.bytes)} through DRAM" if bound.bytes is not None else "",
+        f"{format_traffic(bound.bytes)} through DRAM" if bound.bytes is not None else "",
         f"{bound.intensity:.4g} FLOP/byte" if bound.intensity else "",
         f"roof {roofs.pop()}" if len(roofs) == 1 else "",
     ]
     name = f"{work.name} in " if work else ""
     return f"{name}{first.question.dtype}: " + ", ".join(part for part in amounts if part)
-
-
-def traffic(amount: float) -> str:
-    """Bytes that are moved: whole MiB as such, otherwise in the decimal units of bandwidths."""
-    mib, rest = divmod(amount, 2**20)
-    return format_count(amount, "B") if rest or not 0 < mib < 1024 else f"{mib:.0f} MiB"
 
 
 def loads_table(loads: Sequence[Load]) -> Table:
@@ -120,7 +114,7 @@ def loads_table(loads: Sequence[Load]) -> Table:
 def _amount(load: Load) -> Cell:
     if load.kind == COMPUTE:
         return Cell(load.amount, format_count(load.amount, "FLOP"))
-    return Cell(load.amount, traffic(load.amount))
+    return Cell(load.amount, format_traffic(load.amount))
 
 
 def _rate(load: Load) -> Cell | None:
