@@ -60,7 +60,9 @@ class InputError(PerfkitError):
 
 
 class ArchDataError(InputError):
-    """A file of the database breaks the schema."""
+    """A file of the database breaks the schema; ``others`` are its further breaches."""
+
+    others: tuple[ArchDataError, ...] = ()
 
 
 class CubinError(InputError):

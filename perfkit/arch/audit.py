@@ -68,10 +68,11 @@ def audited_files(directory: Path) -> tuple[Path, ...]:
 def audit(directory: Path) -> tuple[Finding, ...]:
     """Check a whole database or overlay; an empty tuple means that nothing is wrong.
 
-    A file that breaks the schema yields one finding and is left out of the rules that follow.
+    A file that breaks the schema yields what is wrong with it and is left out of the rules that
+    need all of it.
     """
     files = audited_files(directory)
-    if not files:
+    if not files and not load.misplaced(directory):
         message = f"no database: neither {load.CAPABILITIES}/*.yaml nor {load.GPUS}/*.yaml"
         return (Finding(where=str(directory), rule="empty", message=message),)
     findings: list[Finding] = []
@@ -104,9 +105,13 @@ def _read(directory: Path, files: tuple[Path, ...], findings: list[Finding]) -> 
                 database.gpus.append(schema.parse_gpu(path))
         except ArchDataError as error:
             database.complete = False
-            where = error.where or str(path)
-            findings.append(Finding(where=where, rule="schema", message=error.message))
+            findings += [_broken(path, one) for one in (error, *error.others)]
     return database
+
+
+def _broken(path: Path, error: ArchDataError) -> Finding:
+    hint = f" ({error.hint})" if error.hint else ""
+    return Finding(where=error.where or str(path), rule="schema", message=error.message + hint)
 
 
 def _records(database: _Database) -> Iterator[Parsed[Capability] | Parsed[Gpu]]:
@@ -119,11 +124,13 @@ def _records(database: _Database) -> Iterator[Parsed[Capability] | Parsed[Gpu]]:
 
 def _stray_files(own: _Database) -> Iterator[Finding]:
     """A file that nothing reads is a fact that nobody sees."""
+    for path, hint in load.misplaced(own.directory).items():
+        yield Finding(where=str(path), rule="stray-file", message=f"is not read: {hint}")
     for folder in (own.directory / load.CAPABILITIES, own.directory / load.GPUS):
         if not folder.is_dir():
             continue
-        for path in sorted(folder.iterdir()):
-            if path.suffix != ".yaml" and path.name not in _NOT_DATA:
+        for path in sorted(path for path in folder.iterdir() if not path.is_dir()):
+            if path.suffix not in {".yaml", ".yml"} and path.name not in _NOT_DATA:
                 yield Finding(
                     where=str(path), rule="stray-file", message="is not read: not named *.yaml"
                 )

@@ -1,7 +1,8 @@
 """From YAML nodes to dataclasses, driven by the annotations of the dataclasses themselves.
 
 A key is the field's name, with a unit of ``units.KEY_UNITS`` in place of the SI one. Every field
-without a default must be there, and nothing else. The first breach raises ``ArchDataError``.
+without a default must be there, and nothing else. Reading goes on after a breach, so that one run
+reports what is wrong everywhere; ``Record.settle`` then raises ``ArchDataError``.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from perfkit.arch import types
 from perfkit.arch.nodes import Source, join, nearest, prefixed
 from perfkit.arch.types import ComputeCapability
-from perfkit.errors import UsageError
+from perfkit.errors import ArchDataError, UsageError
 from perfkit.kernel import DType
 from perfkit.units import KEY_UNITS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     import yaml
 
@@ -26,15 +27,13 @@ if TYPE_CHECKING:
 
     Special = Callable[["Record", yaml.Node, "Place"], Any]
 
-KINDS: Final = ("official", "measured", "derived", "estimated", "assumed")
-
 #: parts of a fact, or facts about facts
 _ROWS: Final = frozenset({"Evidence", "Conflict", "PublishedPeak", "Bibliography"})
 _APPARATUS: Final = frozenset({"unknown", "sources", "conflicts"})
 _PATHS: Final = frozenset({("Evidence", "facts"), ("Conflict", "fact")})
 _MAY_BE_ZERO: Final = frozenset({"reserved_per_block_bytes", "capacities_bytes"})
 _CHOICES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
-    ("Evidence", "kind"): KINDS,
+    ("Evidence", "kind"): types.KINDS,
     ("PublishedPeak", "sparsity"): ("dense", "sparse"),
     ("PublishedPeak", "unit"): ("simt", "tensor"),
     ("PublishedPeak", "use"): ("derived", "published"),
@@ -95,6 +94,22 @@ class Record:
     spelled: dict[str, str] = dataclasses.field(default_factory=dict)  #: path in the file -> fact
     facts: list[str] = dataclasses.field(default_factory=list)  #: those that have a value
     nulls: list[str] = dataclasses.field(default_factory=list)
+    problems: list[ArchDataError] = dataclasses.field(default_factory=list)
+
+    def attempt(self, read: Callable[[], T]) -> T | None:
+        """What ``read`` returns; None where it is a breach, which is then kept for ``settle``."""
+        try:
+            return read()
+        except ArchDataError as error:
+            self.problems.append(error)
+            return None
+
+    def settle(self) -> None:
+        """Raise the first breach, with the others in it, if there is any."""
+        if self.problems:
+            first, *others = self.problems
+            first.others = tuple(others)
+            raise first
 
     def note(self, place: Place, node: yaml.Node) -> None:
         self.nodes[place.fact] = node
@@ -107,6 +122,8 @@ class Record:
     def fact_named(self, node: yaml.Node, where: str) -> str:
         """The fact whose path in the file is written in ``node``."""
         path = self.source.string(node, where)
+        if path not in self.spelled and self.problems:
+            return path  # it may be what could not be read
         if path not in self.spelled:
             near = nearest(path, self.spelled)
             hint = f"nearest: {near[0]}" if near else None
@@ -122,48 +139,79 @@ def build(
     *,
     given: dict[str, str] | None = None,
     skip: frozenset[str] = frozenset(),
-) -> T:
-    """Build one dataclass from a mapping; ``given`` are fields, ``skip`` keys, read elsewhere.
+) -> T | None:
+    """Build one dataclass from a mapping; None where that fails: ``record.problems`` says why.
 
-    Fields are read in the order of the dataclass, so that evidence comes after the facts it names.
+    ``given`` are fields; ``skip`` are keys that must be there and are read elsewhere. Fields are
+    read in the order of the dataclass, so that evidence comes after the facts it names.
     """
     values: dict[str, Any] = dict(given or {})
     kind: Any = cls
     fields = [field for field in _fields(kind) if field.name not in values]
-    entries = record.source.mapping(node, place.path)
-    present = _match(record.source, entries.items(), fields, place.path, skip)
+    before = len(record.problems)
+    entries = record.attempt(lambda: record.source.mapping(node, place.path))
+    if entries is None:
+        return None
+    present = _match(record, entries, fields, place.path)
+    record.attempt(lambda: _complete(record.source, node, entries, fields, place.path, skip))
     for field in fields:
         if field.name in present:
             key = present[field.name]
             at = place.child(key, field.name)
-            values[field.name] = _value(record, field, entries[key][1], at, field.keys[key])
-        elif field.required:
-            missing = " or ".join(key for key in field.keys if key != field.name) or field.name
-            record.source.fail(node, prefixed(place.path, f"missing key {missing}"))
-    return cls(**values)
+            values[field.name] = record.attempt(
+                functools.partial(_value, record, field, entries[key][1], at, field.keys[key])
+            )
+    return cls(**values) if len(record.problems) == before else None
 
 
 def _match(
-    source: Source,
-    entries: Iterable[tuple[str, Entry]],
+    record: Record,
+    entries: dict[str, Entry],
     fields: list[_Field],
     path: str,
-    skip: frozenset[str],
 ) -> dict[str, str]:
     """Which key gives which field: field -> key."""
     by_key = {key: field.name for field in fields for key in field.keys}
     present: dict[str, str] = {}
-    for key, (node, _) in entries:
-        if key in skip:
-            continue
-        if key not in by_key:
-            near = nearest(key, by_key)
-            hint = f"nearest: {near[0]}" if near else f"known: {', '.join(by_key)}"
-            source.fail(node, prefixed(path, f"unknown key {key!r}"), hint)
-        other = present.setdefault(by_key[key], key)
-        if other != key:
-            source.fail(node, f"{path}: {key!r} and {other!r} are the same fact")
+    for key in entries:
+        if key in by_key:
+            other = present.setdefault(by_key[key], key)
+            if other != key:
+                message = f"{path}: {key!r} and {other!r} are the same fact"
+                record.attempt(functools.partial(record.source.fail, entries[key][0], message))
     return present
+
+
+def _complete(
+    source: Source,
+    node: yaml.Node,
+    entries: dict[str, Entry],
+    fields: list[_Field],
+    path: str,
+    skip: frozenset[str],
+) -> None:
+    """All keys that are too many or too few, in one message."""
+    known = [key for field in fields for key in field.keys] + sorted(skip)
+    unknown = [key for key in entries if key not in known]
+    missing = [key for key in sorted(skip) if key not in entries]
+    missing += [
+        " or ".join(key for key in field.keys if key != field.name) or field.name
+        for field in fields
+        if field.required and not entries.keys() & field.keys.keys()
+    ]
+    parts = [_keys("unknown", [repr(key) for key in unknown]), _keys("missing", missing)]
+    message = "; ".join(part for part in parts if part)
+    if not message:
+        return
+    near = [found[0] for key in unknown if (found := nearest(key, known))]
+    hint = None
+    if unknown:
+        hint = f"nearest: {', '.join(near)}" if near else f"known: {', '.join(known)}"
+    source.fail(entries[unknown[0]][0] if unknown else node, prefixed(path, message), hint)
+
+
+def _keys(what: str, names: list[str]) -> str:
+    return f"{what} key{'s' if len(names) > 1 else ''} {', '.join(names)}" if names else ""
 
 
 @functools.cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +23,8 @@ CAPABILITIES: Final = "compute_capability"
 GPUS: Final = "gpu"
 ALIASES: Final = "aliases.yaml"
 SOURCES: Final = "sources.yaml"
+
+_CAPABILITY: Final = re.compile(r"sm_\d+", re.ASCII)
 
 
 def shipped() -> Path:
@@ -59,15 +62,77 @@ def overlay() -> Path | None:
 
 
 def directories() -> tuple[Path, ...]:
-    """The directories to search, the user's first."""
+    """The directories to search, the user's first.
+
+    Raises:
+        ArchDataError: as ``overlay`` and ``shipped``.
+    """
     mine = overlay()
     return (mine, shipped()) if mine else (shipped(),)
 
 
+def misplaced(directory: Path, *, deep: bool = True) -> dict[Path, str]:
+    """YAML files that nothing reads -> what to do with each; hidden ones are nobody's business.
+
+    Args:
+        directory: a database or overlay.
+        deep: look into the folders, too; otherwise one listing.
+    """
+    found: dict[Path, str] = {}
+    for folder, folders, names in os.walk(directory):
+        folders[:] = sorted(name for name in folders if deep and not name.startswith("."))
+        place = os.path.relpath(folder, directory)
+        for name in sorted(names):
+            if name.endswith((".yaml", ".yml")) and not name.startswith("."):
+                advice = _advice(place, name)
+                if advice:
+                    found[Path(folder) / name] = advice
+    return found
+
+
+def _advice(place: str, name: str) -> str | None:
+    """What to do with a YAML file at ``place`` in a database; None: it lies where it belongs."""
+    stem, _, ending = name.rpartition(".")
+    called = f"{stem}.yaml"
+    if place in {CAPABILITIES, GPUS}:
+        return None if ending == "yaml" else f"name it {called}"
+    if called in {ALIASES, SOURCES}:
+        return None if (place, ending) == (".", "yaml") else f"move it to {called}"
+    folder = CAPABILITIES if _CAPABILITY.fullmatch(stem) else GPUS
+    return f"move it to {folder}/{called}"
+
+
+def searched() -> tuple[Path, ...]:
+    """``directories``, if the user's holds no file that would be passed over in silence.
+
+    Raises:
+        ArchDataError: it does; also as ``directories``.
+    """
+    found = directories()
+    if len(found) > 1:
+        _glance(found[0], _stamp(found[0]))
+    return found
+
+
+def refuse_misplaced(directory: Path, *, deep: bool = True) -> None:
+    """Raise an ``ArchDataError`` if anything is ``misplaced``."""
+    for path, hint in misplaced(directory, deep=deep).items():
+        raise ArchDataError("nothing reads a file at this place", where=str(path), hint=hint)
+
+
+@functools.lru_cache(maxsize=8)
+def _glance(directory: Path, _: tuple[int, int]) -> None:
+    refuse_misplaced(directory, deep=False)
+
+
 def files(kind: str) -> dict[str, Path]:
-    """Name without ``.yaml`` -> file, over all directories. Nothing is read."""
+    """Name without ``.yaml`` -> file, over all directories. Nothing is read.
+
+    Raises:
+        ArchDataError: the user's directory holds a file that would be passed over in silence.
+    """
     found: dict[str, Path] = {}
-    for directory in directories():
+    for directory in searched():
         folder = directory / kind
         if folder.is_dir():
             with os.scandir(folder) as entries:
@@ -75,6 +140,8 @@ def files(kind: str) -> dict[str, Path]:
             for name in names:
                 if name.endswith(".yaml"):
                     found.setdefault(name.removesuffix(".yaml"), folder / name)
+                elif name.endswith(".yml"):
+                    refuse_misplaced(directory)
     return found
 
 
@@ -125,7 +192,7 @@ def sources() -> dict[str, Bibliography]:
 
 
 def _existing(name: str) -> list[Path]:
-    return [path for folder in directories() if (path := folder / name).exists()]
+    return [path for folder in searched() if (path := folder / name).exists()]
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -2,11 +2,12 @@
 
 Beyond what ``builder`` checks of every field: ``null`` needs a reason under ``unknown`` (but see
 ``ABSENT``), every other fact needs a source, and the values of a file must fit together
-(``rules``). The first breach raises ``ArchDataError`` with ``file:line``.
+(``rules``). A breach raises ``ArchDataError`` with ``file:line``, and carries the others.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Final, Generic, NoReturn, TypeVar
 
 from perfkit.arch.builder import Place, Record, build, dtype
@@ -26,7 +27,7 @@ from perfkit.errors import ArchDataError
 from perfkit.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     import yaml
@@ -55,6 +56,7 @@ SCHEMA_VERSION: Final = 1
 _UNSOURCED: Final = frozenset({"name", "compute_capability", "architecture", "segment", "features"})
 
 T = TypeVar("T", Capability, Gpu)
+Row = TypeVar("Row")
 
 
 @record
@@ -139,24 +141,30 @@ def read_sources(path: Path) -> dict[str, tuple[Bibliography, int]]:
         ArchDataError: any breach of the schema; ``where`` is ``file:line``.
     """
     record = Record(Source(path), {})
-    return {
-        name: (build(record, Bibliography, node, Place(name, name)), key.start_mark.line + 1)
-        for name, (key, node) in record.source.mapping(record.source.root, "").items()
-    }
+    found = {}
+    for name, (key, node) in record.source.mapping(record.source.root, "").items():
+        entry = build(record, Bibliography, node, Place(name, name))
+        if entry is not None:
+            found[name] = (entry, key.start_mark.line + 1)
+    record.settle()
+    return found
 
 
 def _read(path: Path, cls: type[T], **given: str) -> tuple[Record, T]:
     source = Source(path)
     entries = source.mapping(source.root, "")
-    if "schema" not in entries:
-        source.fail(source.root, "missing key schema", f"write schema: {SCHEMA_VERSION}")
-    node = entries["schema"][1]
-    version = source.whole(node, "schema")
-    if version != SCHEMA_VERSION:
-        hint = f"this perfkit reads version {SCHEMA_VERSION}"
-        source.fail(node, f"schema: version {version!r} is not supported", hint)
+    if "schema" in entries:
+        node = entries["schema"][1]
+        version = source.whole(node, "schema")
+        if version != SCHEMA_VERSION:
+            hint = f"this perfkit reads version {SCHEMA_VERSION}"
+            source.fail(node, f"schema: version {version!r} is not supported", hint)
     record = Record(source, _SPECIAL)
-    return record, build(record, cls, source.root, given=given, skip=frozenset({"schema"}))
+    built = build(record, cls, source.root, given=given, skip=frozenset({"schema"}))
+    record.settle()
+    if built is None:
+        raise AssertionError("nothing was built, and nothing was wrong")
+    return record, built
 
 
 def _refuse(parsed: Parsed[T]) -> T:
@@ -212,9 +220,11 @@ def _rates(record: Record, node: yaml.Node, place: Place) -> tuple[TensorRate, .
 
 def _published(record: Record, node: yaml.Node, place: Place) -> tuple[PublishedPeak, ...]:
     """A list of rows; each is a fact, called ``published.f16/f32/dense/tensor``."""
-    rows = []
-    for row_place, part in _items(record, node, place):
+
+    def read(part: yaml.Node, row_place: Place) -> PublishedPeak | None:
         row = build(record, PublishedPeak, part, row_place)
+        if row is None:
+            return None
         name = "/".join((row.dtype, row.accumulate, row.sparsity, row.unit))
         at = place.child(name, name)
         if at.fact in record.nodes:
@@ -223,15 +233,16 @@ def _published(record: Record, node: yaml.Node, place: Place) -> tuple[Published
             record.source.fail(part, f"{row_place.path}: use and note go together")
         record.note(at, part)
         record.facts.append(at.fact)
-        rows.append(row)
-    return tuple(rows)
+        return row
+
+    return _rows(record, node, place, read)
 
 
 def _unknown(record: Record, node: yaml.Node, place: Place) -> dict[str, str]:
     reasons = {}
     for name, (key_node, value) in record.source.mapping(node, place.path).items():
         fact = record.fact_named(key_node, place.path)
-        if fact not in record.nulls:
+        if fact not in record.nulls and not record.problems:
             message = f"{place.path}: {name!r} is not null, so it needs no reason"
             record.source.fail(key_node, message)
         reasons[fact] = record.source.string(value, f"{place.path}.{name}")
@@ -239,25 +250,31 @@ def _unknown(record: Record, node: yaml.Node, place: Place) -> dict[str, str]:
 
 
 def _evidence(record: Record, node: yaml.Node, place: Place) -> tuple[Evidence, ...]:
-    rows = []
-    for row_place, part in _items(record, node, place):
+    def read(part: yaml.Node, row_place: Place) -> Evidence | None:
         row = build(record, Evidence, part, row_place)
         record.nodes[row_place.fact] = part
-        if row.kind != "official" and row.note is None:
+        if row is not None and row.kind != "official" and row.note is None:
             record.source.fail(part, f"{row_place.path}: kind {row.kind!r} needs a note")
-        rows.append(row)
-    return tuple(rows)
+        return row
+
+    return _rows(record, node, place, read)
 
 
 def _conflicts(record: Record, node: yaml.Node, place: Place) -> tuple[Conflict, ...]:
-    return tuple(
-        build(record, Conflict, part, row_place) for row_place, part in _items(record, node, place)
-    )
+    return _rows(record, node, place, lambda part, at: build(record, Conflict, part, at))
 
 
-def _items(record: Record, node: yaml.Node, place: Place) -> Iterable[tuple[Place, yaml.Node]]:
+def _rows(
+    record: Record, node: yaml.Node, place: Place, read: Callable[[yaml.Node, Place], Row | None]
+) -> tuple[Row, ...]:
+    """Every entry of a list that can be read."""
+    found = []
     for i, part in enumerate(record.source.sequence(node, place.path)):
-        yield Place(f"{place.path}[{i}]", f"{place.fact}[{i}]"), part
+        at = Place(f"{place.path}[{i}]", f"{place.fact}[{i}]")
+        row = record.attempt(functools.partial(read, part, at))
+        if row is not None:
+            found.append(row)
+    return tuple(found)
 
 
 _SPECIAL: Final[dict[str, Special]] = {

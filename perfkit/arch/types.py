@@ -21,6 +21,9 @@ _CAPABILITY: Final = re.compile(
     r"(?:(?:sm|compute)_?)?(?:(\d{1,2})\.(\d)|(\d{1,2})(\d))[af]?", re.IGNORECASE | re.ASCII
 )
 
+#: how a fact can be known, the strongest first
+KINDS: Final = ("official", "measured", "derived", "estimated", "assumed")
+
 #: the rate class of a product without tensor cores, whatever its capability has
 NO_TENSOR_CORES: Final = "none"
 

@@ -104,9 +104,15 @@ def _database() -> Iterator[Status]:
         return
     counts = "{} capabilities, {} products, {} aliases".format(*known)
     yield _ok("database", f"{counts}, {where}")
-    if mine is not None:
-        files = sum(1 for _ in mine.rglob("*.yaml"))
-        yield _ok("database overlay", f"{files} files, {mine}, named by {load.ENVIRONMENT}")
+    if mine is None:
+        return
+    try:
+        load.refuse_misplaced(mine)
+    except ArchDataError as error:
+        yield _broken("database overlay", error)
+        return
+    files = sum(1 for _ in mine.rglob("*.yaml"))
+    yield _ok("database overlay", f"{files} files, {mine}, named by {load.ENVIRONMENT}")
 
 
 def _extras() -> Iterator[Status]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from perfkit.arch import audit, load
+from perfkit.kernel import DType
 from tests.arch.broken import CAPABILITY, GPU, change, copy
 
 UNUSED = "other:\n  title: A\n  publisher: B\n  version: null\n  date: null\n"
@@ -21,7 +22,7 @@ BROKEN: dict[str, tuple[str, str | None, str, str]] = {
         "sm_count: expected a whole number, got '1e2'",
     ),
     "file": (CAPABILITY, "max_warps_per_sm: 64", "max_warps_per_sm: 48", "times warp_size is not"),
-    "stray-file": ("gpu/toy-200.yml", None, "", "is not read: not named *.yaml"),
+    "stray-file": ("gpu/toy-200.yml", None, "", "is not read: name it toy-200.yaml"),
     "file-name": ("gpu/Toy 200.yaml", None, "", "use lower case and hyphens"),
     "source-id": (CAPABILITY, "id: ptx", "id: ptxx", "'ptxx' is not in sources.yaml"),
     "unused-source": ("sources.yaml", "ptx:", UNUSED + "ptx:", "no evidence names 'other'"),
@@ -118,6 +119,67 @@ def test_all_findings_at_once(tmp_path):
     assert rules(audit.audit(directory)) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("toy-200.yaml", "move it to gpu/toy-200.yaml"),
+        ("gpus/toy-200.yaml", "move it to gpu/toy-200.yaml"),
+        ("gpu/more/toy-200.yml", "move it to gpu/toy-200.yaml"),
+        ("sm_91.yaml", "move it to compute_capability/sm_91.yaml"),
+        ("aliases.yml", "move it to aliases.yaml"),
+        ("archdb/sources.yaml", "move it to sources.yaml"),
+        (".config.yaml", None),
+        (".git/toy-200.yaml", None),
+        ("notes.txt", None),
+    ],
+)
+def test_a_file_at_a_place_where_nothing_looks(tmp_path, name, advice):
+    path = copy(tmp_path) / name
+    path.parent.mkdir(exist_ok=True, parents=True)
+    path.write_text("")
+    found = [(finding.where, finding.message) for finding in audit.audit(tmp_path / "archdb")]
+    assert found == ([(str(path), f"is not read: {advice}")] if advice else [])
+
+
+def test_an_overlay_of_nothing_but_a_misplaced_file(tmp_path):
+    (tmp_path / "toy.yaml").write_text("")
+    (finding,) = audit.audit(tmp_path)
+    assert finding.rule == "stray-file"
+
+
+def test_everything_wrong_with_a_file_of_which_nothing_can_be_built(tmp_path):
+    """But not what only follows: that evidence names a fact that is missing."""
+    directory = copy(tmp_path)
+    change(directory, GPU, "schema: 1\n", "")
+    change(directory, GPU, "segment: data-center", "segement: data-centre")
+    change(directory, GPU, "tdp_w: null\n", "")
+    change(directory, GPU, "sm_count: 100", "sm_count: 1e2")
+    change(directory, GPU, "  l2_mib: 5.5\n", "")
+    change(directory, GPU, "  type: HBM3", "  kind: HBM3\n  typ: HBM3")
+    change(directory, GPU, "dtype: f16", "dtype: fp16")
+    change(directory, GPU, "dtype: f32", "dtype: fp32")
+    change(directory, GPU, "where: data sheet\n", "where: data sheet\n    kind: recalled\n")
+    path = directory / GPU
+    lines = path.read_text("utf-8").splitlines()
+    types = f"is not one of {', '.join(DType)}"
+    expected = {
+        "unknown key 'segement'; missing keys schema, segment, tdp_w (nearest: segment)": "segem",
+        "sm_count: expected a whole number, got '1e2'": "sm_count",
+        "memory: unknown keys 'kind', 'typ'; missing keys type, l2_kib or l2_mib or l2_gib"
+        " (nearest: type)": "  kind: HBM3",
+        f"published[0].dtype: 'fp32' {types}": "  - {dtype: fp32",
+        f"published[1].dtype: 'fp16' {types}": "  - {dtype: fp16",
+        "sources[0].kind: 'recalled' is not one of official, measured, derived, estimated, assumed":
+            "    kind: recalled",
+    }  # fmt: skip
+    places = {
+        message: next(i for i, line in enumerate(lines, 1) if line.startswith(start))
+        for message, start in expected.items()
+    }
+    found = {one.message: one.where for one in audit.audit(directory) if one.rule == "schema"}
+    assert found == {message: f"{path}:{line}" for message, line in places.items()}
+
+
 def test_a_broken_file_is_one_finding(tmp_path):
     """Its name is still taken, and what it would use is not called unused."""
     directory = copy(tmp_path)
@@ -139,13 +201,14 @@ def test_several_breaches_of_one_file(tmp_path):
 
 def test_an_overlay_may_lean_on_the_shipped_database(tmp_path):
     """Its product may use a shipped capability and shipped sources."""
-    (tmp_path / "gpu").mkdir()
-    text = (copy(tmp_path / "sample") / GPU).read_text("utf-8")
-    path = tmp_path / GPU
+    mine = tmp_path / "mine"
+    path = mine / GPU
+    path.parent.mkdir(parents=True)
+    text = (copy(tmp_path) / GPU).read_text("utf-8")
     path.write_text(text.replace("id: guide", "id: cuda-programming-guide-13.0"), "utf-8")
-    assert audit.audit(tmp_path) == ()
+    assert audit.audit(mine) == ()
     path.write_text(text, "utf-8")
-    assert rules(audit.audit(tmp_path)) == {"source-id"}
+    assert rules(audit.audit(mine)) == {"source-id"}
 
 
 def test_a_peak_that_says_why_is_no_finding(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,39 @@ def test_overlay_that_is_a_file_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv(load.ENVIRONMENT, str(file))
     with pytest.raises(ArchDataError, match="which is no directory"):
         catalog.gpu_keys()
+
+
+@pytest.mark.parametrize("ask", [catalog.gpu_keys, catalog.capability_keys, load.aliases])
+def test_a_file_beside_the_folders_is_an_error(overlay, ask):
+    """Passing it over in silence would end in "unknown product"."""
+    stray = overlay / "rtx-a5500.yaml"
+    stray.write_text("")
+    with pytest.raises(ArchDataError, match="nothing reads a file at this place") as caught:
+        ask()
+    assert caught.value.where == str(stray)
+    assert caught.value.hint == "move it to gpu/rtx-a5500.yaml"
+
+
+def test_the_other_ending_of_yaml_is_an_error(overlay):
+    path = (overlay / GPU).rename(overlay / "gpu" / "toy-200.yml")
+    with pytest.raises(ArchDataError) as caught:
+        catalog.gpu("toy-200")
+    assert (caught.value.where, caught.value.hint) == (str(path), "name it toy-200.yaml")
+
+
+def test_looking_for_such_files_costs_one_listing(overlay, monkeypatch):
+    listed: list[str] = []
+    scandir = os.scandir
+
+    def spy(path):
+        listed.append(str(path))
+        return scandir(path)
+
+    load._glance.cache_clear()
+    monkeypatch.setattr(os, "scandir", spy)
+    catalog.targets("toy")
+    catalog.targets("h100")
+    assert listed.count(str(overlay)) == 1
 
 
 def test_empty_variable_is_no_overlay(monkeypatch):

@@ -318,6 +318,31 @@ def test_missing_key_names_the_mapping(tmp_path):
     assert error.where == f"{path}:{line - 2}"  # where memory's entries begin
 
 
+def test_all_missing_and_all_unknown_keys_in_one_message(tmp_path):
+    directory = copy(tmp_path)
+    change(directory, GPU, "  type: HBM3\n", "")
+    change(directory, GPU, "  size_gib: 80\n", "")
+    error = refusal(directory / GPU)
+    assert error.message == "memory: missing keys type, size_gib"
+    _, line = change(directory, GPU, "  l2_mib: 5.5", "  l2: 5.5\n  colour: red")
+    error = refusal(directory / GPU)
+    assert error.message == (
+        "memory: unknown keys 'l2', 'colour'; "
+        "missing keys type, size_gib, l2_kib or l2_mib or l2_gib"
+    )
+    assert error.where == f"{directory / GPU}:{line}"
+
+
+def test_a_refusal_carries_the_other_breaches(tmp_path):
+    directory = copy(tmp_path)
+    change(directory, GPU, "sm_count: 100", "sm_count: 1e2")
+    change(directory, GPU, "tflops: 614", "tflops: many")
+    error = refusal(directory / GPU)
+    assert error.message == "sm_count: expected a whole number, got '1e2'"
+    (other,) = error.others
+    assert other.message == "published[1].tflops: expected a number, got 'many'"
+
+
 def test_missing_schema(tmp_path):
     path, _ = change(copy(tmp_path), GPU, "schema: 1\n", "")
     error = refusal(path)

@@ -121,6 +121,23 @@ def test_a_broken_overlay_is_broken(machine, capsys, monkeypatch, tmp_path, cont
     assert checks["perfkit"]["state"] == "ok"  # the other rows are there all the same
 
 
+@pytest.mark.parametrize(
+    ("name", "what"), [("toy.yaml", "database"), ("gpus/toy.yaml", "database overlay")]
+)
+def test_an_overlay_with_a_file_that_nothing_reads(
+    machine, capsys, monkeypatch, tmp_path, name, what
+):
+    path = tmp_path / "mine" / name
+    path.parent.mkdir(parents=True)
+    path.write_text("")
+    monkeypatch.setenv("PERFKIT_ARCHDB", str(tmp_path / "mine"))
+    code, checks = machine(capsys)
+    assert code == 1
+    assert checks[what]["state"] == "broken"
+    assert str(path) in checks[what]["detail"]
+    assert checks[what]["hint"] == "move it to gpu/toy.yaml"
+
+
 def test_extras_are_told_apart(machine, capsys, monkeypatch):
     installed(monkeypatch, cuda_python="12.9.1", nvidia_cuda_nvrtc_cu12="12.9.86", pyarrow="9.0")
     _, checks = machine(capsys)
