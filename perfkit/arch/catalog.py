@@ -27,6 +27,7 @@ __all__ = [
     "all_gpus",
     "capability",
     "capability_keys",
+    "capability_of",
     "gpu",
     "gpu_keys",
     "names",
@@ -89,21 +90,29 @@ def capability(text: str) -> Capability:
         UnknownTarget: the database does not hold it, or an architecture has several.
         ArchDataError: its file breaks the schema.
     """
-    found = _capability(text)
-    if found is not None:
-        return found
-    family = _family(text)
-    if len(family) == 1:
-        return family[0]
-    if family:
-        several = ", ".join(str(cc.compute_capability) for cc in family)
-        raise UnknownTarget(f"{text!r} has several capabilities", hint=f"one of: {several}")
-    product = _gpu(text)
+    found, product = capability_of(text)
     if product is not None:
         raise UnknownTarget(
             f"{text!r} is a product, not a capability", hint=f"write {product.compute_capability}"
         )
-    raise _unknown("compute capability", text, capability_keys())
+    return found
+
+
+def capability_of(text: str) -> tuple[Capability, Gpu | None]:
+    """As ``capability``, but a product stands for its own, and is returned beside it."""
+    found = _capability(text)
+    if found is not None:
+        return found, None
+    family = _family(text)
+    if len(family) == 1:
+        return family[0], None
+    if family:
+        several = ", ".join(str(cc.compute_capability) for cc in family)
+        raise UnknownTarget(f"{text!r} has several capabilities", hint=f"one of: {several}")
+    product = _gpu(text)
+    if product is None:
+        raise _unknown("compute capability", text, capability_keys())
+    return capability(str(product.compute_capability)), product
 
 
 def gpu(text: str) -> Gpu:
@@ -235,9 +244,23 @@ def _family(text: str) -> tuple[Capability, ...]:
 
 
 def _unknown(what: str, text: str, known: Iterable[str]) -> UnknownTarget:
-    from perfkit.arch.nodes import nearest
-
-    names = {normalise(name): name for name in sorted(known, reverse=True)}
-    near = [names[name] for name in nearest(normalise(str(_parse(text) or text)), names, 3)]
+    near = _suggestions(text, known)
     hint = f"nearest: {', '.join(near)}" if near else "perfkit arch list and gpu list show them all"
     return UnknownTarget(f"unknown {what} {text!r}", hint=hint)
+
+
+def _suggestions(text: str, known: Iterable[str]) -> list[str]:
+    """Three names at most: those that hold what was typed, and then similar ones.
+
+    ``9`` is more likely the beginning of 9.0 than a part of gtx-950.
+    """
+    from perfkit.arch.nodes import nearest
+
+    typed = normalise(text)
+    names = {normalise(name): name for name in sorted(known, reverse=True)}
+    holding = [name for name in names if typed and typed in name]
+    holding.sort(
+        key=lambda n: (not n.startswith(f"{typed}."), not n.startswith(typed), len(n), names[n])
+    )
+    similar = nearest(normalise(str(_parse(text) or text)), names, 3)
+    return [names[name] for name in dict.fromkeys([*holding, *similar])][:3]

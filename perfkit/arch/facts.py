@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
-from perfkit.arch.types import Capability, Evidence, Gpu
+from perfkit.arch.peaks import published_key
+from perfkit.arch.types import KINDS, Capability, Evidence, Gpu
 
 #: what is about the facts, not one of them
 _APPARATUS: Final = frozenset({"unknown", "sources", "conflicts"})
@@ -46,3 +47,19 @@ def evidence(record: Capability | Gpu, path: str) -> tuple[Evidence, ...]:
         for source in record.sources
         if any(path == listed or path.startswith(f"{listed}.") for listed in source.facts)
     )
+
+
+def kinds(record: Capability | Gpu) -> dict[str, str]:
+    """Fact -> the strongest kind of its evidence, of every fact that has a value and a source.
+
+    Published peaks are one fact each: ``published.f16/f32/dense/tensor``.
+    """
+    found = facts(record)
+    for row in found.pop("published", ()):
+        found[f"published.{'/'.join(published_key(row))}"] = row
+    kinds = {
+        path: [source.kind for source in evidence(record, path)]
+        for path, value in found.items()
+        if value is not None
+    }
+    return {path: min(given, key=KINDS.index) for path, given in kinds.items() if given}

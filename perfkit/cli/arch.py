@@ -44,7 +44,10 @@ def list_(
 
 @app.command(epilog=examples("perfkit arch show 9.0", "perfkit arch show hopper --sources"))
 def show(
-    capability: Annotated[str, typer.Argument(autocompletion=_complete, help="9.0 or sm_90.")],
+    capability: Annotated[
+        str,
+        typer.Argument(autocompletion=_complete, help="9.0 or sm_90; a product: its capability."),
+    ],
     sources: SourcesOption = False,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
@@ -52,10 +55,10 @@ def show(
     """Show everything known of one compute capability."""
     from perfkit.report.views import arch as view
 
-    found = catalog.capability(capability)
+    found, product = catalog.capability_of(capability)
     emit(
         "arch",
-        document=lambda: view.facts_document(found, with_sources=sources),
+        document=lambda: view.document(found, product, with_sources=sources),
         content=lambda: view.capability_content(found),
         format=format,
         output=output,

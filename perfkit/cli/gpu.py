@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -92,3 +93,42 @@ def compare(
         format=format,
         output=output,
     )
+
+
+@app.command(
+    epilog=examples(
+        "perfkit gpu new rtx-a5500 --like rtx-a5000",
+        "perfkit gpu new rtx-a5500 --like rtx-a5000 -o own/gpu/rtx-a5500.yaml",
+    )
+)
+def new(
+    key: Annotated[str, typer.Argument(help="Of the new product: rtx-a5500.")],
+    like: Annotated[
+        str,
+        typer.Option("--like", metavar="GPU", autocompletion=_complete, help="A similar product."),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write a new file instead of stdout."),
+    ] = None,
+) -> None:
+    """Print the file of a similar product as a start for a new one.
+
+    'perfkit arch check' then names what is left to replace.
+    """
+    from perfkit.arch import template
+    from perfkit.cli.emit import write
+
+    text = template.product(key, catalog.gpu(like).key)
+    if output is None:
+        write(text, None)
+        return
+    if output.name != f"{key}.yaml":
+        raise UsageError(f"--output {output}: a product's file is named {key}.yaml")
+    try:
+        with output.open("x", encoding="utf-8") as stream:
+            stream.write(text)
+    except FileExistsError:
+        raise UsageError(f"--output {output}: exists, and is left as it is") from None
+    except OSError as error:
+        raise UsageError(f"--output {output}: {error.strerror or error}") from None

@@ -10,6 +10,7 @@ import pytest
 
 from perfkit.arch import catalog
 from perfkit.errors import UnknownTarget, UsageError
+from tests.arch.broken import GPU, SAMPLE
 
 ROOT = Path(__file__).resolve().parents[2]
 #: of NVIDIA's list "CUDA GPU Compute Capability"
@@ -66,6 +67,15 @@ def test_a_product_is_no_capability():
     with pytest.raises(UnknownTarget, match="'h100' is a product") as caught:
         catalog.capability("h100")
     assert caught.value.hint == "write 9.0"
+
+
+def test_a_product_stands_for_its_capability_where_that_is_asked_for():
+    found, product = catalog.capability_of("h100")
+    assert found is catalog.capability("9.0")
+    assert product is catalog.gpu("h100")
+    assert catalog.capability_of("hopper") == (found, None)
+    with pytest.raises(UnknownTarget, match="'ampere' has several capabilities"):
+        catalog.capability_of("ampere")
 
 
 @pytest.mark.parametrize("value", [9.0, 90, None])
@@ -183,6 +193,32 @@ def test_unknown_target_names_the_nearest(text, nearest):
     with pytest.raises(UnknownTarget, match="unknown GPU") as caught:
         catalog.targets(f"h100,{text}")
     assert nearest in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("9", "9.0"),
+        ("8", "8.0"),
+        ("10", "10.0"),  # which also reads as 1.0
+        ("12", "12.0"),
+        ("h100-p", "h100-pcie"),
+    ],
+)
+def test_names_that_hold_what_was_typed_come_first(text, first):
+    with pytest.raises(UnknownTarget) as caught:
+        catalog.targets(text)
+    assert (caught.value.hint or "").startswith(f"nearest: {first}")
+
+
+def test_a_product_of_the_user_s_own_by_a_part_of_its_name(tmp_path, monkeypatch):
+    (tmp_path / "gpu").mkdir()
+    (tmp_path / "gpu" / "rtx-a5500.yaml").write_bytes((SAMPLE / GPU).read_bytes())
+    monkeypatch.setenv("PERFKIT_ARCHDB", str(tmp_path))
+    for ask in (catalog.targets, catalog.gpu):
+        with pytest.raises(UnknownTarget) as caught:
+            ask("a5500")
+        assert (caught.value.hint or "").startswith("nearest: rtx-a5500")
 
 
 def test_nothing_near():

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from perfkit.arch import catalog, load, schema
-from perfkit.arch.facts import evidence, facts
+from perfkit.arch.facts import evidence, facts, kinds
 from perfkit.arch.peaks import published_key
 from perfkit.arch.schema import ABSENT
-from tests.arch.broken import CAPABILITY, SAMPLE
+from tests.arch.broken import CAPABILITY, GPU, SAMPLE
 
 #: what a record is called, and a summary
 UNSOURCED = {"key", "name", "compute_capability", "architecture", "segment", "features"}
@@ -35,6 +37,22 @@ def test_evidence_of_a_part_covers_what_is_in_it():
     assert [row.id for row in evidence(CC, "compilation.first_cuda")] == ["ptx"]
     assert evidence(CC, "compilation_of_something_else") == ()
     assert evidence(CC, "architecture") == ()
+
+
+def test_the_strongest_kind_counts():
+    found = kinds(CC)
+    assert found["compilation.first_cuda"] == "derived"
+    assert found["tensor_core.rates.full.f16/f32"] == "official"
+    assert not {"throughput.dp4a", "architecture"} & set(found)  # no value; no source needed
+    strong = replace(CC.sources[1], id="other", kind="measured", facts=("compilation",))
+    for sources in ((*CC.sources, strong), (strong, *CC.sources)):
+        assert kinds(replace(CC, sources=sources))["compilation.first_cuda"] == "measured"
+
+
+def test_published_peaks_are_facts_of_their_own():
+    found = kinds(schema.read_gpu(SAMPLE / GPU))
+    assert "published" not in found
+    assert found["published.f16/f32/dense/tensor"] == "official"
 
 
 @pytest.mark.parametrize(

@@ -210,6 +210,14 @@ def test_only_nvidia_is_official(product: Gpu) -> None:
             assert row.kind != "official", row.id
 
 
+def test_a_simulator_s_profile_is_measured_only_where_a_card_was_read(product: Gpu) -> None:
+    """And then the note says by whom."""
+    for row in product.sources:
+        if row.id == "pantheonsim":
+            read = (row.note or "").startswith("pantheongpu read a physical card")
+            assert (row.kind == "measured") == read, row
+
+
 @pytest.mark.parametrize(("key", "dtype", "accumulate", "sparsity", "unit", "tflops"), PRINTED)
 def test_peak_is_the_printed_one(
     key: str, dtype: str, accumulate: str, sparsity: str, unit: str, tflops: float

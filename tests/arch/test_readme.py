@@ -7,10 +7,13 @@ from typing import Final
 
 import pytest
 
-from perfkit.arch import load
-from perfkit.arch.builder import KINDS
+from perfkit.arch import catalog, load
+from perfkit.arch.facts import kinds
+from perfkit.arch.types import KINDS
+from perfkit.cli.app import main
 from tests.arch.broken import CAPABILITY, GPU, SAMPLE
 
+ROOT: Final = load.shipped().parent
 TEXT: Final = (load.shipped() / "README.md").read_text("utf-8")
 KEY: Final = re.compile(r"^\s*(?:- )?([a-z][a-z0-9_]*):", re.MULTILINE)
 #: keys of evidence are explained in prose; rate classes have a table of their own
@@ -47,6 +50,39 @@ def test_every_key_is_explained(section, name, extra):
     found = keys(name)
     assert len(found) > 15
     assert explained(section) == found | extra
+
+
+@pytest.mark.parametrize(
+    ("row", "records"),
+    [("compute capabilities", catalog.all_capabilities()), ("products", catalog.all_gpus())],
+)
+def test_shares_of_the_kinds_of_evidence(row, records):
+    """Within two points, so that one more product does not move them."""
+    strongest = [kind for record in records for kind in kinds(record).values()]
+    assert len(strongest) > 500
+    expected = [100 * strongest.count(kind) / len(strongest) for kind in KINDS]
+    (line,) = [line for line in TEXT.splitlines() if line.startswith(f"| {row} |")]
+    assert f"| | {' | '.join(KINDS)} |" in TEXT
+    assert [int(cell) for cell in line.strip("|").split("|")[1:]] == pytest.approx(expected, abs=2)
+
+
+@pytest.mark.parametrize("document", ["archdb/README.md", "CONTRIBUTING.md"])
+def test_the_steps_for_a_new_product_work(document, tmp_path, monkeypatch, capsys):
+    """The command as written, its file where the tree has it, and the tree as an overlay."""
+    text = (ROOT / document).read_text("utf-8")
+    (command,) = set(re.findall(r"perfkit (gpu new \S+ --like \S+) -o\s", text))
+    assert re.search(r"^ *own/\n +gpu/rtx-a5500\.yaml", text, re.MULTILINE)
+    path = tmp_path / "own" / "gpu" / "rtx-a5500.yaml"
+    path.parent.mkdir(parents=True)
+    assert main([*command.split(), "-o", str(path)]) == 0
+    assert main(["arch", "check", str(tmp_path / "own")]) == 1
+    assert "TODO" in capsys.readouterr().out
+    filled = path.read_text("utf-8").replace("id: TODO", "id: nvidia-product-pages")
+    path.write_text(filled, "utf-8")
+    assert main(["arch", "check", str(tmp_path / "own")]) == 0
+    monkeypatch.setenv(load.ENVIRONMENT, str(tmp_path / "own"))
+    assert main(["gpu", "show", "rtx-a5500"]) == 0
+    assert "RTX A5500" in capsys.readouterr().out
 
 
 def test_evidence_is_explained():

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from perfkit.arch import catalog
+from perfkit.arch.facts import facts
 from perfkit.report import schema
 from tests.report.schemas import undescribed, validate
 
@@ -55,6 +56,24 @@ def test_arch_show_with_sources(perfkit):
     rows = {row["fact"]: row for row in table(perfkit("arch show sm_90a --sources -f csv"))}
     assert rows["shared_memory.per_sm_bytes"]["value"] == str(228 * 1024)
     assert rows["shared_memory.per_sm_bytes"]["source"]
+
+
+def test_arch_show_of_a_product(perfkit):
+    asked, plain = perfkit("arch show h100"), perfkit("arch show 9.0")
+    note = "h100-sxm5 is a product; this is its compute capability, 9.0"
+    assert note in asked.out
+    assert asked.out.split("\n\n")[0] == plain.out.split("\n\n")[0]
+    assert read(perfkit("arch show h100 -f json"), "arch")["compute_capability"] == "9.0"
+
+
+@pytest.mark.parametrize("key", ["5.0", "9.0", "10.0", "12.0"])
+def test_arch_show_is_not_wide(perfkit, key):
+    """Features and options one per line."""
+    found = catalog.capability(key)
+    lines = perfkit(["arch", "show", key]).out.split("\n\n")[0].splitlines()
+    assert max(map(len, lines)) <= 130
+    assert all(any(line.endswith(one) for line in lines) for one in found.features)
+    assert len(table(perfkit(["arch", "show", key, "-f", "csv"]))) == len(facts(found)) + 1
 
 
 def test_arch_compare(perfkit):
@@ -121,13 +140,74 @@ def test_gpu_show_gives_the_data_sheet_s_units(perfkit):
     assert float(rows["peaks.f16/f32.dense.tensor.tflops"]) == peak["tflops"]
 
 
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_units_stand_with_the_values(perfkit, form):
+    """``boost_clock_hz  1755 MHz`` would contradict itself; CSV keeps both raw."""
+    for line in ("gpu show h100-pcie", "arch show 9.0", "arch compare 8.6 9.0"):
+        out = perfkit(f"{line} -f {form}").out.replace("\\", "")
+        labels = [row.strip("| ").split(" ")[0] for row in out.splitlines()]
+        assert len(labels) > 10
+        bad = [one for one in labels if one.endswith(("_hz", "_bytes", "_per_s", "_gib", "_w"))]
+        assert bad == []
+    rows = {row["fact"]: row["value"] for row in table(perfkit("gpu show h100-pcie -f csv"))}
+    assert rows["boost_clock_hz"] == "1755000000"
+    assert rows["memory.l2_bytes"] == str(50 * 2**20)
+    assert (rows["tdp_w"], rows["memory.size_gib"]) == ("350", "80.0")
+
+
+def test_gpu_show_dense_and_sparse_in_one_row(perfkit):
+    rows = [line.split() for line in perfkit("gpu show h100-pcie").out.splitlines()]
+    # whitepaper: 756 dense, 1513 sparse; 2 x 114 SMs x 2048 x 1620 MHz = 756.4
+    assert ["f16/f32", "tensor", "756.4", "1513", "756", "1513", "TFLOP/s", "derived"] in rows
+    # 114 SMs x 64 dp4a x 4 x 2 x 1755 MHz; integers are no floating point
+    assert ["s8/s32", "simt", "102.4", "-", "-", "-", "TOP/s", "derived"] in rows
+    assert ["s8/s32", "tensor", "1513", "3026", "1513", "-", "TOP/s", "derived"] in rows
+
+
+def test_gpu_show_lists_aliases(perfkit):
+    line = next(x for x in perfkit("gpu show h100").out.splitlines() if x.startswith("aliases"))
+    assert set(line.removeprefix("aliases").strip().split(", ")) == set(
+        catalog.aliases_of("h100-sxm5")
+    )
+
+
+def test_how_much_is_only_estimated(perfkit):
+    """RTX A5000: all but the rate class, which is derived."""
+    plain, sourced = perfkit("gpu show rtx-a5000").out, perfkit("gpu show rtx-a5000 --sources").out
+    note = "note: 9 of 10 facts are estimated or assumed"
+    assert plain.endswith(f"{note}: --sources shows which\n")
+    assert sourced.endswith(f"{note}\n")
+    marked = [line for line in sourced.splitlines() if "[estimated" in line or "[assumed" in line]
+    assert len(marked) == 9
+    assert any("[assumed: recalled, not re-read]" in line for line in marked)
+    assert "1 of 56 facts is estimated" in perfkit("arch show 9.0").out
+    assert "estimated" not in perfkit("gpu show rtx-a5000 -f csv").out
+
+
+def test_gpu_new(perfkit, tmp_path):
+    printed = perfkit("gpu new rtx-a5500 --like a5000")
+    assert printed.code == 0
+    assert 'name: "RTX A5500"' in printed.out
+    path = tmp_path / "rtx-a5500.yaml"
+    command = ["gpu", "new", "rtx-a5500", "--like", "a5000", "-o", str(path)]
+    assert perfkit(command) == (0, "", "")
+    assert path.read_text("utf-8") == printed.out
+    path.write_text("mine")
+    done = perfkit(command)
+    assert (done.code, done.out) == (2, "")
+    assert "exists, and is left as it is" in done.err
+    assert path.read_text() == "mine"
+
+
 def test_gpu_compare(perfkit):
     found = read(perfkit("gpu compare a100 h100,rtx-4090 -f json"), "gpu-compare")["gpus"]
     assert [one["key"] for one in found] == ["a100-sxm4-80gb", "h100-sxm5", "rtx-4090"]
     rows = {row["fact"]: row for row in table(perfkit("gpu compare a100 h100 -f csv"))}
     assert rows["sm_count"] == {"fact": "sm_count", "a100-sxm4-80gb": "108", "h100-sxm5": "132"}
     assert rows["f8/f32 tensor tflops"]["a100-sxm4-80gb"] == ""
-    assert "TFLOP/s" in perfkit("gpu compare a100 h100").out
+    lines = perfkit("gpu compare a100 h100").out.splitlines()
+    units = {line.split()[0]: line.split()[-1] for line in lines if "OP/s" in line}
+    assert (units["f16/f32"], units["s8/s32"]) == ("TFLOP/s", "TOP/s")
 
 
 # --- schema -------------------------------------------------------------------------------------
@@ -162,20 +242,24 @@ def test_doctor(perfkit):
     ("line", "says"),
     [
         ("arch show 9.5", "nearest: 9.0"),
-        ("arch show h100", "write 9.0"),
         ("arch show ampere", "one of: 8.0, 8.6"),
         ("arch show", "Missing argument"),
         ("arch compare 9.0", "nothing to compare with"),
         ("arch compare 9.0 9.0", "nothing to compare with"),
         ("arch compare 8.6 9.9", "unknown GPU '9.9'"),
-        ("arch check /nonexistent", "/nonexistent is not a directory"),
+        ("arch check no-such-directory", "no-such-directory is not a directory"),
         ("gpu show h10", "h100"),
         ("gpu list --match zzz", "no product matches 'zzz'"),
+        ("gpu new rtx-a5500 --like h10", "h100"),
+        ("gpu new h100-sxm5 --like rtx-a5000", "is in the database"),
+        ("gpu new rtx-a5500", "--like"),
+        ("gpu new rtx-a5500 --like a5000 -o /no/folder/rtx-a5500.yaml", "No such file"),
+        ("gpu new rtx-a5500 --like a5000 -o a5500.yaml", "is named rtx-a5500.yaml"),
         ("gpu compare h100", "nothing to compare with"),
         ("gpu compare h100 h100", "nothing to compare with"),
         ("gpu compare h100 nothing-at-all", "unknown product 'nothing-at-all'"),
         ("schema ocupancy", "nearest: occupancy"),
-        ("schema zzz", "one of: arch, "),
+        ("schema zzz", "one of: access-banks, "),
     ],
 )
 def test_what_is_refused_and_how(refused, line, says):

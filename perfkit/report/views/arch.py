@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from perfkit.arch.facts import evidence, facts
-from perfkit.arch.types import Capability, Gpu
-from perfkit.report.document import Cell, Column, Document, Table, Unit
+from perfkit.arch.catalog import aliases_of
+from perfkit.arch.facts import evidence, facts, kinds
+from perfkit.arch.peaks import published_key
+from perfkit.arch.types import Capability, Gpu, PublishedPeak
+from perfkit.kernel import DType
+from perfkit.report.document import Cell, Column, Document, Table
+from perfkit.units import format_bytes
 
 if TYPE_CHECKING:
     from perfkit.arch.audit import Finding
@@ -45,35 +49,71 @@ def listing_content(found: Sequence[Capability]) -> dict[str, Any]:
     }
 
 
+def document(record: Capability, product: Gpu | None, *, with_sources: bool) -> Document:
+    """One capability; ``product`` is what was asked for, if it was one."""
+    found = facts_document(record, with_sources=with_sources)
+    if product is None:
+        return found
+    asked = (
+        f"{product.key} is a product; this is its compute capability, {record.compute_capability}"
+    )
+    return replace(found, notes=(f"{asked}: see also perfkit gpu show {product.key}", *found.notes))
+
+
 def facts_document(record: Capability | Gpu, *, with_sources: bool) -> Document:
     """One row per fact; with sources also who says so, and what was decided against whom."""
     columns = [Column("fact", "fact"), Column("value", "value")]
     if with_sources:
         columns.append(Column("source", "source"))
-    rows = []
-    shown = facts(record)
+    rows: list[tuple[Any, ...]] = []
+    shown: list[tuple[Any, ...]] = []
+    for path, value in _shown(record, with_sources=with_sources).items():
+        source = (_sources(record, path),) if with_sources else ()
+        rows.append((path, _plain(value), *source))
+        first, *more = _lines(path, value)
+        shown.append((label(path), first, *source))
+        shown += [("", line, *("" for _ in source)) for line in more]
+    notes = [f"{label(path)}: {reason}" for path, reason in record.unknown.items()]
+    table = Table(columns=tuple(columns), rows=tuple(shown))
+    return Document(
+        tables=(table, _conflicts(record)) if with_sources and record.conflicts else (table,),
+        notes=(*notes, *_doubts(record, with_sources=with_sources)),
+        flat=replace(table, rows=tuple(rows)),
+    )
+
+
+def _shown(record: Capability | Gpu, *, with_sources: bool) -> dict[str, Any]:
+    found = facts(record)
     if isinstance(record, Capability):
-        shown["compilation.gencode"] = record.compilation.gencode
-    for path, value in shown.items():
-        if path == "published":  # shown with the peaks
-            continue
-        row: list[Any] = [path, Cell(_plain(value), _text(path, value))]
-        if with_sources:
-            row.append(_sources(record, path))
-        rows.append(tuple(row))
-    notes = [f"{path}: {reason}" for path, reason in record.unknown.items()]
-    tables = [Table(columns=tuple(columns), rows=tuple(rows))]
-    if with_sources and record.conflicts:
-        tables.append(_conflicts(record))
-    return Document(tables=tuple(tables), notes=tuple(notes))
+        return {**found, "compilation.gencode": record.compilation.gencode}
+    del found["published"]  # shown with the peaks, which have no room for who says so
+    if with_sources:
+        for row in record.published:
+            found[f"published.{'/'.join(published_key(row))}"] = row
+    names = {name: found.pop(name) for name in ("key", "name")}
+    aliases = aliases_of(record.key)
+    return {**names, **({"aliases": aliases} if aliases else {}), **found}
 
 
 def _sources(record: Capability | Gpu, path: str) -> str:
+    """Who says so: ``id, place [kind: how]``."""
     parts = []
     for source in evidence(record, path):
-        kind = "" if source.kind == "official" else f" [{source.kind}]"
-        parts.append(f"{source.id}, {source.where}{kind}")
+        how = [] if source.kind == "official" else [source.kind]
+        how += [source.note] if source.note else []
+        parts.append(f"{source.id}, {source.where}" + (f" [{': '.join(how)}]" if how else ""))
     return "; ".join(parts)
+
+
+def _doubts(record: Capability | Gpu, *, with_sources: bool) -> list[str]:
+    """How much of it nobody vouches for."""
+    found = kinds(record)
+    weak = sum(kind in {"estimated", "assumed"} for kind in found.values())
+    if not weak:
+        return []
+    where = "" if with_sources else ": --sources shows which"
+    are = "is" if weak == 1 else "are"
+    return [f"{weak} of {len(found)} facts {are} estimated or assumed{where}"]
 
 
 def _conflicts(record: Capability | Gpu) -> Table:
@@ -85,7 +125,10 @@ def _conflicts(record: Capability | Gpu) -> Table:
             Column("others", "others say"),
             Column("why", "why"),
         ),
-        rows=tuple((c.fact, c.chosen, "; ".join(c.others), c.why) for c in record.conflicts),
+        rows=tuple(
+            (Cell(c.fact, label(c.fact)), c.chosen, "; ".join(c.others), c.why)
+            for c in record.conflicts
+        ),
     )
 
 
@@ -95,7 +138,7 @@ def comparison(found: Sequence[Capability], *, everything: bool) -> Document:
         *(Column(str(cc.compute_capability), str(cc.compute_capability)) for cc in found),
     )
     rows = tuple(
-        (path, *(Cell(_plain(value), _text(path, value)) for value in values))
+        (Cell(path, label(path)), *(Cell(_plain(value), _text(path, value)) for value in values))
         for path, values in _differences(found, everything=everything)
         if path != "features"
     )
@@ -148,6 +191,8 @@ def apparatus(record: Capability | Gpu) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """A value as JSON has it."""
+    if isinstance(value, PublishedPeak):
+        return value.tflops
     if isinstance(value, tuple):
         if hasattr(value, "major"):
             return str(value)
@@ -158,11 +203,40 @@ def _plain(value: Any) -> Any:
 
 
 #: ending of a field's name -> how its value reads
-_ENDINGS: Final[tuple[tuple[str, Unit], ...]] = (
-    ("_bytes_per_s", "bandwidth"),
-    ("_bytes", "bytes"),
-    ("_hz", "hertz"),
-)
+_ENDINGS: Final[dict[str, Callable[[Any], str]]] = {
+    "_bytes_per_s": lambda value: Column("", "", "bandwidth").text(value),
+    "_bytes": format_bytes,
+    "_hz": lambda value: Column("", "", "hertz").text(value),
+    "_gib": lambda value: f"{value:g} GiB",
+    "_w": lambda value: f"{value} W",
+}
+_INTEGERS: Final = frozenset({DType.S4, DType.S8, DType.S32})
+#: a list of words that is longer has one line per word
+_LINE: Final = 60
+
+
+def label(path: str) -> str:
+    """A fact as people read it: the unit stands with the value, ``boost_clock  1755 MHz``.
+
+    >>> label("memory.bandwidth_bytes_per_s"), label("limits.warp_size")
+    ('memory.bandwidth', 'limits.warp_size')
+    """
+    return path.removesuffix(_ending(path))
+
+
+def per_s(dtype: DType) -> str:
+    """What a peak is counted in: integers are no floating point."""
+    return "TOP/s" if dtype in _INTEGERS else "TFLOP/s"
+
+
+def _ending(path: str) -> str:
+    return next((ending for ending in _ENDINGS if path.endswith(ending)), "")
+
+
+def _lines(path: str, value: Any) -> list[str]:
+    text = _text(path, value)
+    is_words = isinstance(value, tuple) and all(isinstance(item, str) for item in value)
+    return list(value) if is_words and len(text) > _LINE else [text]
 
 
 def _text(path: str, value: Any) -> str:
@@ -176,8 +250,9 @@ def _text(path: str, value: Any) -> str:
 def _item(path: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    unit = next((unit for ending, unit in _ENDINGS if path.endswith(ending)), None)
-    return Column("", "", unit).text(value) if unit else str(value)
+    if isinstance(value, PublishedPeak):
+        return f"{value.tflops:g} {per_s(value.dtype)}"
+    return _ENDINGS.get(_ending(path), str)(value)
 
 
 def audit_document(files: int, findings: Sequence[Finding]) -> Document:

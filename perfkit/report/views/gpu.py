@@ -9,8 +9,9 @@ from typing import Any, Final
 from perfkit.arch.catalog import aliases_of
 from perfkit.arch.peaks import Peak, peaks
 from perfkit.arch.types import Capability, Gpu
+from perfkit.kernel import DType
 from perfkit.report.document import Cell, Column, Document, Table
-from perfkit.report.views.arch import apparatus, facts_document
+from perfkit.report.views.arch import apparatus, facts_document, per_s
 
 _COLUMNS: Final[tuple[tuple[Column, Callable[[Gpu], Any]], ...]] = (
     (Column("key", "key"), lambda g: g.key),
@@ -50,19 +51,20 @@ def listing_content(found: Sequence[Gpu]) -> dict[str, Any]:
 
 def document(gpu: Gpu, capability: Capability, *, with_sources: bool) -> Document:
     facts = facts_document(gpu, with_sources=with_sources)
-    first = facts.tables[0]
+    first, *rest = facts.tables
     found = peaks(gpu, capability)
     notes = [f"{_label(peak)}: {peak.note}" for peak in found if peak.note]
     # one table of facts for CSV, with the peaks as facts; their source is that of the figures
+    flat = facts.flat or first
     more = tuple(
         (f"peaks.{_label(peak)}.tflops".replace(" ", "."), peak.flop_per_s / 1e12)
-        + ("",) * (len(first.columns) - 2)
+        + ("",) * (len(flat.columns) - 2)
         for peak in found
     )
     return Document(
-        tables=(replace(first, title=gpu.name), _peaks(found), *facts.tables[1:]),
-        notes=(*facts.notes, *notes),
-        flat=replace(first, rows=(*first.rows, *more)),
+        tables=(replace(first, title=gpu.name), _peaks(found), *rest),
+        notes=(*notes, *facts.notes),
+        flat=replace(flat, rows=(*flat.rows, *more)),
     )
 
 
@@ -71,30 +73,47 @@ def _label(peak: Peak) -> str:
 
 
 def _peaks(found: Sequence[Peak]) -> Table:
+    """Dense and sparse work of the same types in one row."""
+    rows: dict[tuple[DType, DType, str], dict[str, Peak]] = {}
+    for peak in found:
+        rows.setdefault((peak.dtype, peak.accumulate, peak.unit), {})[peak.sparsity] = peak
     return Table(
         title="Peak rates (a fused multiply-add is two operations)",
         columns=(
-            Column("dtype", "operands"),
-            Column("accumulate", "accumulate"),
-            Column("sparsity", "sparsity"),
+            Column("types", "types"),
             Column("unit", "unit"),
-            Column("tflops", "peak", "tflops"),
-            Column("published_tflops", "published", "tflops"),
+            *(Column(key, title, "count") for key, title in _RATES.items()),
+            Column("in", "in"),
             Column("basis", "basis"),
         ),
         rows=tuple(
             (
-                str(peak.dtype),
-                str(peak.accumulate),
-                peak.sparsity,
-                peak.unit,
-                peak.flop_per_s / 1e12,
-                peak.published_tflops,
-                peak.basis,
+                f"{dtype}/{accumulate}",
+                unit,
+                *(_tera(pair[s].flop_per_s / 1e12) if s in pair else None for s in _SPARSITY),
+                *(_tera(pair[s].published_tflops) if s in pair else None for s in _SPARSITY),
+                per_s(dtype),
+                ", ".join(dict.fromkeys(peak.basis for peak in pair.values())),
             )
-            for peak in found
+            for (dtype, accumulate, unit), pair in rows.items()
         ),
-    )
+    ).without_empty_columns()
+
+
+_SPARSITY: Final = ("dense", "sparse")
+_RATES: Final = {
+    "dense": "dense",
+    "sparse": "sparse",
+    "published_dense": "published dense",
+    "published_sparse": "published sparse",
+}
+
+
+def _tera(value: float | None) -> Cell | None:
+    """A rate without its unit."""
+    if value is None:
+        return None
+    return Cell(value, f"{value:.4g}" if value < 1e4 else f"{value:.0f}")
 
 
 def comparison(pairs: Sequence[tuple[Gpu, Capability]]) -> Document:
@@ -102,12 +121,14 @@ def comparison(pairs: Sequence[tuple[Gpu, Capability]]) -> Document:
     for column, get in _COLUMNS[1:]:
         values = [get(gpu) for gpu, _ in pairs]
         rows[Cell(column.key, column.title)] = [Cell(v, column.text(v)) for v in values]
-    rate = Column("", "", "tflops")
     by_key = [{peak.key: peak for peak in peaks(gpu, cc)} for gpu, cc in pairs]
     for key in dict.fromkeys(key for one in by_key for key in one if key.sparsity == "dense"):
         label = f"{key.dtype}/{key.accumulate} {key.unit}"
         tflops = [one[key].flop_per_s / 1e12 if key in one else None for one in by_key]
-        rows[Cell(f"{label} tflops", label)] = [Cell(value, rate.text(value)) for value in tflops]
+        rows[Cell(f"{label} tflops", label)] = [
+            Cell(value, f"{cell.text} {per_s(key.dtype)}" if (cell := _tera(value)) else "-")
+            for value in tflops
+        ]
     return Document(
         tables=(
             Table(
