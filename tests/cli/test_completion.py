@@ -107,8 +107,8 @@ def test_fish_asks_first_whether_there_are_names(perfkit, monkeypatch, line, cod
     assert perfkit([]).code == code
 
 
-def test_a_database_that_cannot_be_read_is_no_traceback(perfkit, monkeypatch):
-    monkeypatch.setenv("PERFKIT_ARCHDB", "/nonexistent")
+def test_a_database_that_cannot_be_read_is_no_traceback(perfkit, monkeypatch, tmp_path):
+    monkeypatch.setenv("PERFKIT_ARCHDB", str(tmp_path / "missing"))
     monkeypatch.setenv("_PERFKIT_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", "perfkit occupancy -g h1")
     monkeypatch.setenv("COMP_CWORD", "3")
