@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from perfkit.errors import UsageError
 from perfkit.models import carveout as carveout_model
 from perfkit.models.launch import MAX_BARRIERS_PER_BLOCK
-from perfkit.models.occupancy import Rule, barrier_limit, register_limit, warp_limit
+from perfkit.models.occupancy import Rule, barrier_limit, warp_limit
+from perfkit.models.registers import register_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ what needs a second file is in ``audit``.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from perfkit.arch.types import ComputeCapability
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from perfkit.arch.types import Capability, Gpu
 
     Breaches = Iterator["Breach"]
+
+
+#: what the tables of ``analysis.sweep`` hold, which are of bytes
+_MOST_BLOCKS: Final = 127
 
 
 class Breach(NamedTuple):
@@ -59,6 +63,8 @@ def _limits(cc: Capability) -> Breaches:
         yield Breach("limits.max_warps_per_sm", "times warp_size is not max_threads_per_sm")
     if limits.max_blocks_per_sm > limits.max_warps_per_sm:
         yield Breach("limits.max_blocks_per_sm", "is above max_warps_per_sm")
+    if limits.max_blocks_per_sm > _MOST_BLOCKS:
+        yield Breach("limits.max_blocks_per_sm", f"is above {_MOST_BLOCKS}")
 
 
 def _registers(cc: Capability) -> Breaches:

@@ -4,15 +4,20 @@ A cluster lives in one group of SMs, a GPC or a part of one, each of its blocks 
 group of ``s`` SMs that each hold ``b`` blocks holds ``s * b // size`` clusters if ``s >= size``,
 else none. Which SMs a chip has in which group is fused at the factory: with a product's measured
 groups the count is that of the measured card, otherwise ``sm_count * b // size`` is an upper bound
-and says so. In a cluster launch an SM holds fewer blocks than usual, at most 8 on 9.0.
+and says so. In a cluster launch an SM holds fewer blocks than usual, at most 8 on 9.0, even in
+clusters of one. A size above the portable one of which no source says whether the capability takes
+it is answered as an upper bound, and ``is_known`` is false of it.
 
 Source: 240 answers of ``cuOccupancyMaxActiveClusters`` on one H200. Valid from 9.0 on.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from perfkit.arch.types import Capability, ClusterLimits, Gpu
 from perfkit.errors import InvalidLaunch
+from perfkit.models.occupancy import Occupancy
 from perfkit.record import record
 
 
@@ -35,13 +40,37 @@ def check_cluster(capability: Capability, size: int) -> ClusterLimits:
             f"cluster = {size}: {capability.label} has no thread block clusters",
             hint="clusters exist from compute capability 9.0 on",
         )
-    largest = capability.cluster.max_nonportable or capability.cluster.max_portable
-    if not 1 <= size <= largest:
+    limits = capability.cluster
+    largest = limits.max_nonportable
+    if size < 1 or (largest is not None and size > largest):
+        span = "at least 1 block" if largest is None else f"1 to {largest} blocks"
+        fact = "max_portable" if largest is None else "max_nonportable"
         raise InvalidLaunch(
-            f"cluster = {size}: {capability.label} takes 1 to {largest} blocks per cluster",
-            hint=capability.cite("cluster"),
+            f"cluster = {size}: {capability.label} takes {span} per cluster",
+            hint=capability.cite(f"cluster.{fact}"),
         )
-    return capability.cluster
+    return limits
+
+
+def is_known(limits: ClusterLimits, size: int) -> bool:
+    """Whether a source says that clusters of ``size`` blocks launch."""
+    return size <= (limits.max_nonportable or limits.max_portable)
+
+
+def in_clusters(capability: Capability, found: Occupancy) -> Occupancy:
+    """``found`` of a launch in clusters, where the SM has fewer slots for blocks."""
+    slots = capability.cluster.max_blocks_per_sm if capability.cluster else None
+    if slots is None or slots >= found.limits.blocks:
+        return found
+    limits = replace(found.limits, blocks=slots)
+    blocks = min(found.blocks_per_sm, slots)
+    return replace(
+        found,
+        limits=limits,
+        limited_by=limits.binding(),
+        blocks_per_sm=blocks,
+        warps_per_sm=found.warps_per_sm // max(found.blocks_per_sm, 1) * blocks,
+    )
 
 
 def active_clusters(
@@ -67,7 +96,7 @@ def active_clusters(
         size=size,
         portable=size <= limits.max_portable,
         active_clusters=count,
-        exact=groups is not None,
+        exact=groups is not None and is_known(limits, size),
         active_blocks=count * size,
         sms_in_use_at_most=min(gpu.sm_count, count * size),
     )

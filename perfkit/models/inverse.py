@@ -12,8 +12,9 @@ from perfkit.arch.types import Capability
 from perfkit.errors import DoesNotFit
 from perfkit.models import launch
 from perfkit.models.carveout import NO_PREFERENCE, shared_block_limit
-from perfkit.models.occupancy import Rule, occupancy, register_limit, warp_limit
+from perfkit.models.occupancy import Rule, occupancy, warp_limit
 from perfkit.models.ops import SCALAR, ceil_div, round_up
+from perfkit.models.registers import register_limit
 
 
 def max_registers(capability: Capability, *, threads: int, blocks: int) -> int:

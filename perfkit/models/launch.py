@@ -41,6 +41,7 @@ _REGISTERS: Final = "registers.max_per_thread"
 
 _WORDS: Final = {
     "threads": "threads per block",
+    "max_threads": "threads in a launch bound",
     "regs": "registers per thread",
     "smem": "bytes of shared memory per block",
     "barriers": "named barriers per block",

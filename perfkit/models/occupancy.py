@@ -17,9 +17,10 @@ of the 13.5 header); one H200 for ``rule="hardware"``. Valid for every capabilit
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
-from perfkit.arch.types import Capability, ComputeCapability, RegisterFile, SmLimits
+from perfkit.arch.types import Capability, ComputeCapability, SmLimits
+from perfkit.errors import InvalidLaunch
 from perfkit.models import launch
 from perfkit.models.carveout import (
     NO_PREFERENCE,
@@ -27,10 +28,13 @@ from perfkit.models.carveout import (
     shared_block_limit,
 )
 from perfkit.models.ops import NO_LIMIT, SCALAR, Int, Ops, ceil_div, round_up
+from perfkit.models.registers import register_limit, registers_per_warp
 from perfkit.record import record
 
 Rule = Literal["driver", "hardware"]
 PartitionedCaching = Literal["off", "on", "strict"]
+
+_PARTITIONED: Final = get_args(PartitionedCaching)
 
 
 class Refusal(NamedTuple):
@@ -103,38 +107,6 @@ def warp_limit(limits: SmLimits, threads: Int, *, halves: int, ops: Ops) -> Int:
     return ops.where((threads < 1) | (threads > limits.max_threads_per_block), 0, blocks)
 
 
-def registers_per_warp(registers: RegisterFile, regs: Int) -> Int:
-    return round_up(regs * 32, registers.allocation_unit)
-
-
-def registers_assumed_per_block(registers: RegisterFile, warps: Int, regs: Int) -> Int:
-    """What the launch check counts: every partition filled equally."""
-    return registers_per_warp(registers, regs) * round_up(warps, registers.sub_partitions)
-
-
-def register_limit(registers: RegisterFile, warps: Int, regs: Int, *, halves: int, ops: Ops) -> Int:
-    """Blocks that the register file allows.
-
-    Args:
-        registers: the capability's register file.
-        warps: warps per block, at least 1.
-        regs: registers per thread.
-        halves: 2 if a block must fit in half an SM, else 1.
-        ops: ``SCALAR`` or ``numpy``.
-    """
-    parts = registers.sub_partitions
-    per_warp = registers_per_warp(registers, regs)
-    warps_per_part = registers.per_sm // parts // ops.maximum(per_warp, 1)
-    blocks = warps_per_part * (parts // halves) // warps * halves
-    # on 6.0 nothing may launch that the other 6.x parts would refuse
-    other = registers.compatibility_sub_partitions or parts
-    assumed = per_warp * round_up(warps, max(parts, other))
-    elsewhere = registers.per_sm // other // ops.maximum(per_warp, 1) * other // warps
-    refused = (assumed > registers.max_per_block) | (elsewhere == 0)
-    blocks = ops.where(refused | (regs > registers.max_per_thread), 0, blocks)
-    return ops.where(regs == 0, NO_LIMIT, blocks)
-
-
 def barrier_limit(limits: SmLimits, barriers: Int, *, ops: Ops) -> Int:
     """Blocks that the SM's named barriers allow; before 9.0 they never limit."""
     if limits.block_barriers_per_sm is None:
@@ -183,6 +155,12 @@ def occupancy(
     (2, ('registers',), 0.21875)
     """
     launch.check(capability, threads, regs, smem, carveout, barriers, virtual_resources)
+    if max_threads is not None:
+        launch.within(capability, "max_threads", max_threads, 1, None, "")
+    if partitioned_caching not in _PARTITIONED:
+        raise InvalidLaunch(
+            f"partitioned_caching = {partitioned_caching!r}: one of {', '.join(_PARTITIONED)}"
+        )
     percent = NO_PREFERENCE if carveout is None else carveout
     shared = capability.shared_memory
     warps = ceil_div(threads, capability.limits.warp_size)
@@ -220,7 +198,8 @@ def occupancy(
         refusal=None
         if blocks
         else _launch_bound(threads, max_threads)
-        or _refusal(capability, warps, regs, smem, opt_in=opt_in),
+        or _refusal(capability, found, (warps, regs, smem), halves=halves, opt_in=opt_in)
+        or _exhausted(capability.limits, barriers, virtual_resources),
     )
 
 
@@ -262,17 +241,38 @@ def _launch_bound(threads: int, max_threads: int | None) -> Refusal | None:
 
 
 def _refusal(
-    capability: Capability, warps: int, regs: int, smem: int, *, opt_in: bool
+    capability: Capability,
+    found: BlockLimits,
+    launch_inputs: tuple[int, int, int],
+    *,
+    halves: int,
+    opt_in: bool,
 ) -> Refusal | None:
+    """Shared memory or registers, if they are why; inputs are warps, registers and bytes."""
     registers, shared = capability.registers, capability.shared_memory
-    allowed = shared.max_per_block_optin_bytes if opt_in else shared.max_per_block_bytes
-    if smem > allowed:
+    warps, regs, smem = launch_inputs
+    if found.shared_memory == 0:
+        allowed = shared.max_per_block_optin_bytes if opt_in else shared.max_per_block_bytes
         key = "max_per_block_optin_kib" if opt_in else "max_per_block_kib"
         return Refusal("shared_bytes_per_block", smem, allowed, f"shared_memory.{key}")
+    if found.registers != 0:
+        return None
     parts = max(registers.sub_partitions, registers.compatibility_sub_partitions or 0)
-    assumed = registers_per_warp(registers, regs) * round_up(warps, parts)
-    allowed = registers.max_per_block
-    if assumed <= allowed:  # the check passes, yet the partitions cannot hold the warps
-        allowed = registers.per_sm // parts // registers_per_warp(registers, regs) * parts
-        return Refusal("warps_by_registers", warps, allowed, "registers.per_sm")
-    return Refusal("registers_per_block", assumed, allowed, "registers.max_per_block")
+    per_warp = registers_per_warp(registers, regs)
+    assumed = per_warp * round_up(warps, parts)
+    if assumed > registers.max_per_block:
+        fact = "registers.max_per_block"
+        return Refusal("registers_per_block", assumed, registers.max_per_block, fact)
+    # the check passes, yet the partitions cannot hold the warps
+    allowed = registers.per_sm // parts // per_warp * (parts // halves)
+    return Refusal("warps_by_registers", warps, allowed, "registers.per_sm")
+
+
+def _exhausted(limits: SmLimits, barriers: int, virtual_resources: int) -> Refusal:
+    """One block wants more of what an SM has in common than there is."""
+    per_sm = limits.block_barriers_per_sm
+    if per_sm is not None and barriers > per_sm:
+        return Refusal("barriers_per_block", barriers, per_sm, "limits.block_barriers_per_sm")
+    allowed = limits.virtual_resources_per_sm or 0
+    fact = "limits.virtual_resources_per_sm"
+    return Refusal("virtual_resources_per_block", virtual_resources, allowed, fact)

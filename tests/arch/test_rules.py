@@ -143,6 +143,23 @@ CONTRADICTIONS = {
         "boost_clock_mhz: 20000000000 Hz is no plausible clock",
     ),
 }
+
+
+def test_more_blocks_than_the_tables_of_a_sweep_hold(tmp_path):
+    """``analysis.sweep`` keeps blocks in signed bytes."""
+    folder = copy(tmp_path)
+    for old, new in (
+        ("max_warps_per_sm: 64", "max_warps_per_sm: 256"),
+        ("max_threads_per_sm: 2048", "max_threads_per_sm: 8192"),
+    ):
+        change(folder, CAPABILITY, old, new)
+    schema.read_capability(change(folder, CAPABILITY, "blocks_per_sm: 32", "blocks_per_sm: 127")[0])
+    path, line = change(folder, CAPABILITY, "blocks_per_sm: 127", "blocks_per_sm: 128")
+    with pytest.raises(ArchDataError, match="limits.max_blocks_per_sm: is above 127") as caught:
+        schema.read_capability(path)
+    assert caught.value.where == f"{path}:{line}"
+
+
 #: seen at another line than the one changed: lines further down
 LATER = {"type without input": 3}
 

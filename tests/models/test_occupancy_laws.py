@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
 from perfkit.analysis.sweep import blocks_per_sm
 from perfkit.arch import catalog
+from perfkit.errors import InvalidLaunch
 from perfkit.models.occupancy import occupancy
 
 CAPABILITIES = catalog.all_capabilities()
@@ -102,3 +103,65 @@ def test_the_smallest_limit_binds(capability, rule):
             assert set(found.binding) <= set(found.limited_by)
         seen |= set(found.binding)
     assert {"warps", "registers", "shared_memory"} <= seen
+
+
+#: resource of a refusal -> the limit that is then 0
+REFUSED = {
+    "shared_bytes_per_block": "shared_memory",
+    "registers_per_block": "registers",
+    "warps_by_registers": "registers",
+    "threads_per_block": "warps",
+    "barriers_per_block": "barriers",
+    "virtual_resources_per_block": "virtual_resources",
+}
+
+
+@EACH
+@pytest.mark.parametrize("partitioned_caching", ["off", "on", "strict"])
+def test_where_nothing_launches_more_is_needed_than_there_is(capability, partitioned_caching):
+    """Whatever is too much is what the refusal names, with two numbers that say so."""
+    few = replace(capability, limits=replace(capability.limits, block_barriers_per_sm=8))
+    random = np.random.default_rng([SEED, 1, *capability.compute_capability])
+    most = capability.shared_memory.max_per_block_optin_bytes
+    seen = set()
+    for _ in range(400):
+        threads = int(random.integers(1, 1025))
+        found = occupancy(
+            few,
+            threads=threads,
+            regs=int(random.choice([0, random.integers(1, 256)])),
+            smem=int(random.choice([0, random.integers(0, 2 * most)])),
+            carveout=int(random.integers(0, 101)),
+            barriers=int(random.choice([1, random.integers(0, 17)])),
+            virtual_resources=int(random.choice([0, random.integers(0, 300)])),
+            opt_in=bool(random.integers(0, 2)),
+            partitioned_caching=partitioned_caching,
+            max_threads=int(random.choice([1024, random.integers(1, 1025)])),
+        )
+        if found.blocks_per_sm:
+            assert found.refusal is None
+            continue
+        assert found.refusal.needed > found.refusal.allowed
+        assert getattr(found.limits, REFUSED[found.refusal.resource]) == 0
+        seen.add(found.refusal.resource)
+    assert {"shared_bytes_per_block", "registers_per_block", "threads_per_block"} <= seen
+    assert "barriers_per_block" in seen
+
+
+@pytest.mark.parametrize("mode", ["foo", "", True, False, None, 1, ["on"]])
+def test_a_mode_of_partitioned_caching_that_is_none(mode):
+    with pytest.raises(InvalidLaunch, match="partitioned_caching = .*one of off, on, strict"):
+        occupancy(CAPABILITIES[0], threads=32, regs=8, partitioned_caching=mode)
+
+
+@pytest.mark.parametrize("bound", [0, -1, True, 1.5, "128"])
+def test_a_launch_bound_that_is_none(bound):
+    with pytest.raises(InvalidLaunch, match=r"^max_threads "):
+        occupancy(CAPABILITIES[0], threads=32, regs=8, max_threads=bound)
+
+
+def test_half_an_sm_holds_half_the_warps():
+    # 6.1 with 64 registers: 2,048 a warp, 8 warps a partition, 16 in the two of half an SM
+    pascal = catalog.capability("6.1")
+    found = occupancy(pascal, threads=1024, regs=64, partitioned_caching="strict")
+    assert found.refusal == ("warps_by_registers", 32, 16, "registers.per_sm")
