@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from perfkit.analysis import bounds
 from perfkit.arch import catalog
 from perfkit.arch.types import Capability, Gpu, Target
 from perfkit.errors import UnknownTarget, UsageError
@@ -33,6 +34,8 @@ capability = catalog.capability
 gpu = catalog.gpu
 sectors = coalescing.sectors
 wavefronts = banks.wavefronts
+roofline = bounds.roofline
+gemm = bounds.gemm
 
 
 def _capability(target: TargetLike) -> Capability:

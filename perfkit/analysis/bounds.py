@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from perfkit.arch import catalog
 from perfkit.arch.types import Capability, Gpu, Target
@@ -11,6 +12,7 @@ from perfkit.errors import InputError, UnknownTarget, UsageError
 from perfkit.kernel import DType
 
 if TYPE_CHECKING:
+    from perfkit.analysis.gemm import GemmEstimate
     from perfkit.models.roofline import Bound
     from perfkit.models.roofs import Ceilings
 
@@ -79,6 +81,101 @@ def roofline(
         time_s=time_s,
     )
     return answer(one, question).bound
+
+
+def gemm(
+    target: str | Capability | Gpu | Target,
+    *,
+    m: int,
+    n: int,
+    k: int,
+    dtype: str | DType,
+    tile: tuple[int, int, int] | None = None,
+    warp: tuple[int, int, int] | None = None,
+    stages: int | None = None,
+    instruction: tuple[int, int, int] | None = None,
+    cluster: tuple[int, int] = (1, 1),
+    split_k: int = 1,
+    swizzle: int = 1,
+    regs: int | None = None,
+    accumulate: str | DType | None = None,
+    out: str | DType | None = None,
+    clock_mhz: float | None = None,
+    ceilings: str | Path | Ceilings | None = None,
+) -> GemmEstimate:
+    """A matrix product with the tiles that compute it.
+
+    Args:
+        target: product; a capability has no peaks.
+        m: rows of A and C.
+        n: columns of B and C.
+        k: columns of A, rows of B.
+        dtype: of A and B.
+        tile: of a block, m, n and k; None: the best-ranked tiling.
+        warp: of a warp; together with ``tile``.
+        stages: slices of k in shared memory; None: 3, or 2 before 8.0.
+        instruction: its m, n and k; None: the usual one of a warp.
+        cluster: blocks along m and n that load together.
+        split_k: blocks that share a tile's k; 0: stream-K.
+        swizzle: width of the bands in which tiles come, in tiles.
+        regs: registers per thread, where they are known; None: an estimate.
+        accumulate: type of the sums; None: f32, f64 for f64, s32 for integers.
+        out: type of C; None: that of A, f16 for narrower floats, s32 for integers.
+        clock_mhz: of the SMs, instead of the product's own.
+        ceilings: measured ones, as in ``roofline``.
+
+    Raises:
+        UnknownTarget: no product of the database.
+        UsageError: sizes that are none or that no kernel can have, or a missing roof.
+        InputError: a file that holds no ceilings.
+
+    >>> e = gemm("h100", m=4096, n=4096, k=4096, dtype="f16", tile=(128, 128, 32),
+    ...          warp=(64, 64, 32), stages=3)
+    >>> e.block.warps, e.block.threads, e.block.stage_bytes, e.block.shared_bytes
+    (4, 128, 16384, 49152)
+    """
+    from perfkit.analysis.gemm import GemmQuestion
+    from perfkit.analysis.gemm_best import estimate_or_best
+    from perfkit.analysis.roofline import Question
+
+    one = _one(target)
+    roofs = Question(
+        dtype=_dtype(dtype),
+        accumulate=None if accumulate is None else _dtype(accumulate),
+        clock_mhz=clock_mhz,
+        ceilings=_ceilings(ceilings, one),
+    )
+    question = GemmQuestion(
+        m=m,
+        n=n,
+        k=k,
+        roofs=roofs,
+        out=None if out is None else _dtype(out),
+        swizzle=swizzle,
+        regs=regs,
+        instruction=None if instruction is None else _triple(instruction, "instruction"),
+    )
+    return estimate_or_best(
+        one,
+        question,
+        None if tile is None else _triple(tile, "tile"),
+        None if warp is None else _triple(warp, "warp"),
+        stages,
+        _pair(cluster),
+        split_k,
+    )
+
+
+def _triple(sizes: Any, name: str) -> tuple[int, int, int]:
+    if isinstance(sizes, str) or not isinstance(sizes, Sequence) or len(sizes) != 3:
+        raise UsageError(f"{name} = {sizes!r}: must be three sizes", hint="write (128, 128, 32)")
+    return sizes[0], sizes[1], sizes[2]
+
+
+def _pair(sizes: Any) -> tuple[int, int]:
+    if isinstance(sizes, str) or not isinstance(sizes, Sequence) or len(sizes) != 2:
+        raise UsageError(f"cluster = {sizes!r}: must be two sizes", hint="write (2, 1)")
+    return sizes[0], sizes[1]
 
 
 def _dtype(name: str | DType) -> DType:

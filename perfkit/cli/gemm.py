@@ -117,16 +117,10 @@ def gemm(
     if rank:
         _rank(targets, named, question, top, format, output)
         return
-    block, warps = _sizes(tile, "--tile"), _sizes(warp, "--warp")
+    sizes = (_sizes(tile, "--tile"), _sizes(warp, "--warp"), stages, _cluster(cluster))
     split = 0 if stream_k else 1 if split_k is None else split_k
-    if split_k == 0:
-        raise UsageError("--split-k 0: at least one block computes a tile", hint="--stream-k")
     found, left_out = bound_options.answers(
-        targets,
-        named,
-        lambda target: estimate_or_best(
-            target, question, block, warps, stages, _cluster(cluster), split
-        ),
+        targets, named, lambda target: estimate_or_best(target, question, *sizes, split)
     )
     from perfkit.report.views import gemm as view
     from perfkit.report.views import gemm_content
@@ -175,6 +169,8 @@ def _refuse_what_excludes(
         )
     if stream_k and split_k is not None:
         raise UsageError("--stream-k and --split-k exclude each other")
+    if split_k == 0:
+        raise UsageError("--split-k 0: at least one block computes a tile", hint="--stream-k")
 
 
 def _missing(example: str) -> tuple[int, int, int]:

@@ -15,6 +15,7 @@ from perfkit.report.views.roofline_notes import merged
 Field = tuple[Column, Callable[[GemmEstimate], Any]]
 
 _GPU: Final[Field] = (Column("target", "GPU"), lambda e: e.target.label)
+_ROOF: Final[Field] = (Column("roof", "roof"), lambda e: e.machine.roof.label)
 _TILING: Final[tuple[Field, ...]] = (
     (Column("tile", "tile"), lambda e: e.tiling.tile),
     (Column("warp", "warp tile"), lambda e: e.tiling.warp),
@@ -88,10 +89,20 @@ _WAVES: Final[tuple[Field, ...]] = (
 )
 
 
+_FLAT: Final = (_GPU, _ROOF, *_TILING, *_BLOCK, *_ANSWER, *_WAVES, _SHAPE, *_REUSE)
+
+
 def document(found: Sequence[GemmEstimate], left_out: Mapping[str, str]) -> Document:
     """The answer, the block and its reuse; for a single product also loads and schedules."""
+    varying = len({(e.tiling, e.block.instruction) for e in found}) > 1
+    roof = (_ROOF,) if len({e.machine.roof.label for e in found}) > 1 else ()
+    more = (*roof, *(_TILING if varying else ()))
     tables = [
-        table(heading(found[0]), (_GPU, *_ANSWER, _SHAPE), found),
+        table(
+            heading(found[0], tiles=not varying, roof=not roof),
+            (_GPU, *more, *_ANSWER, _SHAPE),
+            found,
+        ),
         table("A block and an SM", (_GPU, *_BLOCK), found),
         table("Reuse in a tile, and what the epilogue saves", (_GPU, *_REUSE), found),
     ]
@@ -103,19 +114,27 @@ def document(found: Sequence[GemmEstimate], left_out: Mapping[str, str]) -> Docu
         tables=tuple(tables),
         notes=merged([(e.target.label, notes(e)) for e in found], left_out),
         flat=table(
-            None, (_GPU, *_TILING, *_BLOCK, *_ANSWER, *_WAVES, _SHAPE, *_REUSE), found, keep=True
+            None,
+            (_GPU, _ROOF, *_TILING, *_BLOCK, *_ANSWER, *_WAVES, _SHAPE, *_REUSE),
+            found,
+            keep=True,
         ),
     )
 
 
-def heading(e: GemmEstimate) -> str:
+def heading(e: GemmEstimate, *, tiles: bool, roof: bool) -> str:
+    """The product, and how it is computed if that is the same in every row."""
     t, p = e.tiling, e.problem
+    product = f"gemm {p.m}x{p.n}x{p.k} in {p.dtype}"
+    if not tiles:
+        return product + (f", roof {e.machine.roof.label}" if roof else "")
     parts = [
-        f"gemm {p.m}x{p.n}x{p.k} in {p.dtype}/{p.accumulate}: tile {t.tile}",
+        f"{product}: tile {t.tile}",
         f"warps {t.warp} of {e.block.instruction.shape}",
         f"{t.stages} stages",
         f"clusters {t.cluster}" if e.cluster else "",
         t.schedule if t.split_k != 1 else "",
+        f"roof {e.machine.roof.label}" if roof else "",
     ]
     return ", ".join(part for part in parts if part)
 

@@ -8,7 +8,9 @@ from typing import Any
 
 from perfkit.analysis.gemm import GemmEstimate
 from perfkit.analysis.gemm_schedule import Schedule
+from perfkit.models.cluster import ClusterOccupancy
 from perfkit.models.occupancy import Occupancy
+from perfkit.models.roofline import Bound
 from perfkit.report.views.gemm_notes import notes
 from perfkit.report.views.roofline import load_content
 
@@ -21,8 +23,11 @@ def content(found: Sequence[GemmEstimate], left_out: Mapping[str, str]) -> dict[
 
 
 def result(e: GemmEstimate) -> dict[str, Any]:
+    return {**_question(e), **_answer(e), "notes": notes(e)}
+
+
+def _question(e: GemmEstimate) -> dict[str, Any]:
     gpu, p, roof = e.target.gpu, e.problem, e.machine.roof
-    bound = e.schedule.bound if e.schedule else None
     return {
         "target": e.target.label,
         "gpu": gpu.name if gpu else None,
@@ -38,12 +43,18 @@ def result(e: GemmEstimate) -> dict[str, Any]:
         "peak_flop_per_s": roof.flop_per_s,
         "flops": p.flops,
         "tiling": _tiling(e),
+    }
+
+
+def _answer(e: GemmEstimate) -> dict[str, Any]:
+    bound = e.schedule.bound if e.schedule else None
+    return {
         "block": _block(e),
         "occupancy": {
             "driver": _occupancy(e.block.driver),
             "hardware": _occupancy(e.block.hardware),
         },
-        "cluster": asdict(e.cluster) if e.cluster else None,
+        "cluster": _clusters(e.cluster) if e.cluster else None,
         "waves": asdict(e.waves) if e.waves else None,
         "time_s": bound.time_s if bound else None,
         "share_of_peak": e.share_of_peak,
@@ -62,15 +73,27 @@ def result(e: GemmEstimate) -> dict[str, Any]:
             "write_bytes": e.fused_bytes,
             "time_s": e.fused_s,
         },
-        "shape": {
-            "bytes": e.shape.bytes,
-            "intensity_flop_per_byte": e.shape.intensity,
-            "ridge_flop_per_byte": e.shape.ridge,
-            "time_s": e.shape.time_s,
-            "bound_by": e.shape.bound_by,
-            "limited_by": list(e.shape.limited_by),
-        },
-        "notes": notes(e),
+        "shape": _shape(e.shape),
+    }
+
+
+def _shape(found: Bound) -> dict[str, Any]:
+    return {
+        "bytes": found.bytes,
+        "intensity_flop_per_byte": found.intensity,
+        "ridge_flop_per_byte": found.ridge,
+        "time_s": found.time_s,
+        "bound_by": found.bound_by,
+        "limited_by": list(found.limited_by),
+    }
+
+
+def _clusters(found: ClusterOccupancy) -> dict[str, Any]:
+    return {
+        "size": found.size,
+        "active_clusters": found.active_clusters,
+        "exact": found.exact,
+        "active_blocks": found.active_blocks,
     }
 
 

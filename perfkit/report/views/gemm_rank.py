@@ -68,7 +68,7 @@ def _table(r: Ranking) -> Table:
     p = r.best[0].problem
     return Table(
         title=f"{r.target.label}: gemm {p.m}x{p.n}x{p.k} in {p.dtype}/{p.accumulate}, "
-        f"{len(r.best)} of {r.tied} tilings that are tied",
+        f"{len(r.best)} of {r.tied} tilings that are tied with the best",
         columns=tuple(column for column, _ in _COLUMNS),
         rows=tuple(tuple(get(e) for _, get in _COLUMNS) for e in r.best),
     ).without_empty_columns()
