@@ -8,7 +8,15 @@ import pytest
 from perfkit.analysis import sweep
 from perfkit.arch import catalog
 from perfkit.errors import InvalidLaunch
-from perfkit.models.occupancy import occupancy
+from perfkit.models.carveout import shared_block_limit
+from perfkit.models.occupancy import (
+    BlockLimits,
+    _header_limiters,
+    barrier_limit,
+    occupancy,
+    warp_limit,
+)
+from perfkit.models.registers import register_limit
 from tests.oracle import header
 from tests.oracle.rows import rows
 
@@ -124,26 +132,71 @@ def random_inputs(capability, count):
     )
 
 
+def our_limits(capability, threads, regs, smem, carveout, barriers):
+    """What each resource allows, by the rule as arrays."""
+    limits, shared = capability.limits, capability.shared_memory
+    fits = shared_block_limit(shared, smem, carveout, rule="driver", opt_in=True, ops=np)
+    warps = -(-threads // limits.warp_size)
+    by_registers = register_limit(capability.registers, warps, regs, halves=1, ops=np)
+    return {
+        "warps": warp_limit(limits, threads, halves=1, ops=np),
+        "blocks": np.full(threads.shape, limits.max_blocks_per_sm),
+        "registers": by_registers,
+        "shared_memory": fits,
+        "barriers": barrier_limit(limits, barriers, ops=np),
+    }
+
+
+def our_factors(limits):
+    """The header's bits for the limiters that ``models.occupancy`` names, row by row."""
+    bits = {name: bit for bit, name in header.FACTORS.items()}
+    # a limit above all block slots never binds: whatever it is, the set is the same
+    capped = np.stack([np.minimum(limits[name], 63) for name in limits]).astype(np.int64)
+    keys = sum(column << (6 * place) for place, column in enumerate(capped))
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    found = [
+        sum(
+            bits[name]
+            for name in _header_limiters(
+                BlockLimits(**dict(zip(limits, row, strict=True)), virtual_resources=None)
+            )
+        )
+        for row in capped[:, first].T.tolist()
+    ]
+    return np.array(found, np.uint8)[place]
+
+
 @EACH
 def test_a_random_million(capability):
-    threads, regs, smem, carveout, barriers = random_inputs(capability, 1_000_000)
+    """Blocks, what each resource allows, and the set of limiters."""
+    inputs = threads, regs, smem, carveout, barriers = random_inputs(capability, 1_000_000)
     oracle = header.require(capability)
     per_sm = CORRECTED_BARRIERS.get(tuple(capability.compute_capability))
-    expected, _ = oracle.batch(
-        oracle.kernel(),
-        threads=threads,
-        regs=regs,
-        dynamic_smem=smem,
-        carveout=carveout,
-        barriers=barriers if per_sm is None else 0,
-    )
+    ask = {
+        "threads": threads,
+        "regs": regs,
+        "dynamic_smem": smem,
+        "carveout": carveout,
+        "barriers": barriers if per_sm is None else 0,
+    }
+    expected, factors = oracle.batch(oracle.kernel(), **ask)
+    limits = oracle.batch_limits(oracle.kernel(), **ask)
     if per_sm is not None:
-        fit = np.where(barriers == 0, expected, per_sm // np.maximum(barriers, 1))
+        fit = np.where(barriers == 0, header.NO_LIMIT, per_sm // np.maximum(barriers, 1))
+        factors = factors | np.where(fit <= expected, 0x10, 0).astype(np.uint8)
+        limits["barriers"] = fit
         expected = np.minimum(expected, fit)
-    found = sweep.blocks_per_sm(capability, threads, regs, smem, carveout, barriers)
-    differ = np.flatnonzero(found != expected)
-    assert differ.size == 0, [column[differ[0]] for column in (threads, regs, smem, carveout)]
+    ours = our_limits(capability, *inputs)
+    found = sweep.blocks_per_sm(capability, *inputs)
+    for name, a, b in (
+        ("blocks", found, expected),
+        ("limiters", our_factors(ours), factors),
+        *((f"limit of {name}", ours[name], limits[name]) for name in header.LIMITS),
+    ):
+        differ = np.flatnonzero(a != b)
+        assert differ.size == 0, (name, [column[differ[0]] for column in inputs])
     assert 0.05 < (found > 0).mean() < 0.95  # zeros and answers were both asked for
+    assert len(np.unique(factors)) > 8  # and ties too
 
 
 @EACH

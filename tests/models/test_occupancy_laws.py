@@ -150,7 +150,7 @@ def test_where_nothing_launches_more_is_needed_than_there_is(capability, partiti
 
 @pytest.mark.parametrize("mode", ["foo", "", True, False, None, 1, ["on"]])
 def test_a_mode_of_partitioned_caching_that_is_none(mode):
-    with pytest.raises(InvalidLaunch, match="partitioned_caching = .*one of off, on, strict"):
+    with pytest.raises(InvalidLaunch, match=r"partitioned_caching = .*: one of off, on, strict"):
         occupancy(CAPABILITIES[0], threads=32, regs=8, partitioned_caching=mode)
 
 

@@ -45,6 +45,8 @@ FACTORS: Final = {
     0x10: "barriers",
     0x20: "virtual_resources",
 }
+#: what ``batch_limits`` gives, in its order
+LIMITS: Final = ("registers", "shared_memory", "warps", "blocks", "barriers")
 PARTITIONED: Final = {"off": 0, "on": 1, "strict": 2}
 
 
@@ -169,6 +171,28 @@ class Header:
             factors.ctypes.data_as(POINTER(c_uint8)),
         )
         return blocks, factors
+
+    def batch_limits(
+        self,
+        kernel: Kernel,
+        *,
+        threads: NDArray[np.integer],
+        regs: NDArray[np.integer],
+        dynamic_smem: NDArray[np.integer],
+        carveout: NDArray[np.integer] | int = -1,
+        barriers: NDArray[np.integer] | int = 1,
+    ) -> dict[str, NDArray[np.int32]]:
+        """What each resource allows in every row, by its name."""
+        columns = _columns(threads, regs, dynamic_smem, carveout, barriers)
+        limits = np.empty((len(columns[0]), len(LIMITS)), np.int32)
+        self._library.batch_limits(
+            byref(self.device),
+            byref(kernel),
+            len(limits),
+            *map(_int32, columns),
+            _int32(limits),
+        )
+        return dict(zip(LIMITS, limits.T, strict=True))
 
     def mesh(
         self, kernel: Kernel, *, first_thread: int, threads: int, regs: int, steps: int, step: int
@@ -325,6 +349,7 @@ def _declared(loaded: ctypes.CDLL) -> ctypes.CDLL:
     signatures = {
         "one": (None, [*case, c_int32, c_int64, POINTER(Answer)]),
         "batch": (None, [*case, c_int64, *[column] * 5, POINTER(c_int8), POINTER(c_uint8)]),
+        "batch_limits": (None, [*case, c_int64, *[column] * 6]),
         "mesh": (None, [*mesh, POINTER(c_int8)]),
         "time_mesh": (c_int64, mesh),
         "time_rows": (c_int64, [*case, c_int64, column, column, column]),

@@ -129,6 +129,26 @@ void batch(const Device *device, const Kernel *kernel, int64_t rows, const int32
     }
 }
 
+// The limits of every row: limits[row] is registers, shared memory, warps, block slots, barriers.
+void batch_limits(const Device *device, const Kernel *kernel, int64_t rows, const int32_t *threads,
+                  const int32_t *registers, const int32_t *dynamic_bytes, const int32_t *carveout,
+                  const int32_t *barriers, int32_t *limits)
+{
+    Case question(*device, *kernel);
+    for (int64_t row = 0; row < rows; ++row) {
+        question.attributes.numRegs = registers[row];
+        question.attributes.numBlockBarriers = barriers[row];
+        question.state.carveoutConfig = carveout[row];
+        cudaOccResult result = {};
+        question.ask(result, threads[row], dynamic_bytes[row]);
+        *limits++ = result.blockLimitRegs;
+        *limits++ = result.blockLimitSharedMem;
+        *limits++ = result.blockLimitWarps;
+        *limits++ = result.blockLimitBlocks;
+        *limits++ = result.blockLimitBarriers;
+    }
+}
+
 // blocks[thread][register][shared]: threads from `first_thread` up, registers from 0 up, shared
 // memory in steps of `step` bytes from 0 up.
 void mesh(const Device *device, const Kernel *kernel, int32_t first_thread, int32_t threads,
