@@ -6,24 +6,44 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from perfkit.analysis.roofline import Option, Roofline
+from perfkit.kernel import DType
 from perfkit.models.roofline import COMPUTE, Load
 from perfkit.report.document import Cell, Column, Document, Table
+from perfkit.report.views.arch import per_s
 from perfkit.report.views.roofline_notes import merged, notes
 from perfkit.units import format_count, format_traffic
 
 Field = tuple[Column, Callable[[Roofline], Any]]
+
+_RATE: Final = Column("", "", "rate")
+
+
+def rate(value: float | None, dtype: DType) -> Cell | None:
+    """Operations per second; those of integers are no floating point."""
+    if value is None:
+        return None
+    return Cell(value, _RATE.text(value).replace("TFLOP/s", per_s(dtype)))
+
+
+def operations(dtype: DType) -> str:
+    """What is counted: ``FLOP``, or ``OP`` of integers."""
+    return per_s(dtype).removeprefix("T").removesuffix("/s")
+
 
 _IDENTITY: Final[tuple[Field, ...]] = (
     (Column("target", "GPU"), lambda r: r.target.label),
     (Column("roof", "roof"), lambda r: r.roof.label if r.roof else None),
 )
 _ANSWER: Final[tuple[Field, ...]] = (
-    (Column("peak_flop_per_s", "peak", "rate"), lambda r: r.bound.peak_flop_per_s),
+    (
+        Column("peak_flop_per_s", "peak", "rate"),
+        lambda r: rate(r.bound.peak_flop_per_s, r.question.dtype),
+    ),
     (Column("dram_bytes_per_s", "DRAM", "bandwidth"), lambda r: r.dram.bytes_per_s),
     (Column("ridge_flop_per_byte", "ridge point", "intensity"), lambda r: r.bound.ridge),
     (
         Column("attainable_flop_per_s", "attainable", "rate"),
-        lambda r: r.bound.attainable_flop_per_s,
+        lambda r: rate(r.bound.attainable_flop_per_s, r.question.dtype),
     ),
     (Column("time_s", "least time", "seconds"), lambda r: r.bound.time_s),
     (Column("bound_by", "bound by"), lambda r: r.bound.bound_by),
@@ -32,7 +52,11 @@ _ANSWER: Final[tuple[Field, ...]] = (
 
 
 def _measured(name: str) -> Callable[[Roofline], Any]:
-    return lambda r: getattr(r.bound.measured, name) if r.bound.measured else None
+    def get(r: Roofline) -> Any:
+        value = getattr(r.bound.measured, name) if r.bound.measured else None
+        return rate(value, r.question.dtype) if name == "flop_per_s" else value
+
+    return get
 
 
 _MEASURED: Final[tuple[Field, ...]] = tuple(
@@ -61,7 +85,10 @@ def document(found: Sequence[Roofline], left_out: Mapping[str, str]) -> Document
     if found[0].bound.measured:
         tables.append(_table("Measured", (*_IDENTITY[:1], *_MEASURED), found))
     if len(found) == 1:
-        tables += [loads_table(found[0].bound.loads), _options(found[0].options)]
+        tables += [
+            loads_table(found[0].bound.loads, found[0].question.dtype),
+            _options(found[0].options),
+        ]
     return Document(
         tables=tuple(tables),
         notes=merged([(r.target.label, notes(r)) for r in found], left_out),
@@ -84,7 +111,7 @@ def _heading(found: Sequence[Roofline], roofs: set[str]) -> str:
     first = found[0]
     work, bound = first.question.work, first.bound
     amounts = [
-        format_count(bound.flops, "FLOP") if bound.flops else "",
+        format_count(bound.flops, operations(first.question.dtype)) if bound.flops else "",
         f"{format_traffic(bound.bytes)} through DRAM" if bound.bytes is not None else "",
         f"{bound.intensity:.4g} FLOP/byte" if bound.intensity else "",
         f"roof {roofs.pop()}" if len(roofs) == 1 else "",
@@ -93,7 +120,7 @@ def _heading(found: Sequence[Roofline], roofs: set[str]) -> str:
     return f"{name}{first.question.dtype}: " + ", ".join(part for part in amounts if part)
 
 
-def loads_table(loads: Sequence[Load]) -> Table:
+def loads_table(loads: Sequence[Load], dtype: DType) -> Table:
     return Table(
         title="What each unit and memory level needs at least",
         columns=(
@@ -105,23 +132,19 @@ def loads_table(loads: Sequence[Load]) -> Table:
             Column("roof", "ceiling"),
         ),
         rows=tuple(
-            (load.name, _amount(load), _rate(load), load.time_s, load.basis, load.roof)
-            for load in loads
+            (load.name, *_both(load, dtype), load.time_s, load.basis, load.roof) for load in loads
         ),
     )
 
 
-def _amount(load: Load) -> Cell:
+def _both(load: Load, dtype: DType) -> tuple[Cell, Cell | None]:
+    """What there is to do, and how fast it goes."""
     if load.kind == COMPUTE:
-        return Cell(load.amount, format_count(load.amount, "FLOP"))
-    return Cell(load.amount, format_traffic(load.amount))
-
-
-def _rate(load: Load) -> Cell | None:
-    if load.rate_per_s is None:
-        return None
-    unit = "FLOP/s" if load.kind == COMPUTE else "B/s"
-    return Cell(load.rate_per_s, format_count(load.rate_per_s, unit))
+        amount = Cell(load.amount, format_count(load.amount, operations(dtype)))
+        return amount, rate(load.rate_per_s, dtype)
+    amount = Cell(load.amount, format_traffic(load.amount))
+    per_s = load.rate_per_s
+    return amount, None if per_s is None else Cell(per_s, format_count(per_s, "B/s"))
 
 
 def _options(options: Sequence[Option]) -> Table:
@@ -142,9 +165,9 @@ def _options(options: Sequence[Option]) -> Table:
         rows=tuple(
             (
                 option.roof.label,
-                option.roof.flop_per_s,
+                rate(option.roof.flop_per_s, option.roof.dtype),
                 option.ridge,
-                option.attainable_flop_per_s,
+                rate(option.attainable_flop_per_s, option.roof.dtype),
                 option.time_s,
                 option.roof.basis,
                 option.is_used,
@@ -177,7 +200,7 @@ def _result(r: Roofline) -> dict[str, Any]:
         "flops": r.bound.flops,
         "bytes": r.bound.bytes,
         "intensity_flop_per_byte": r.bound.intensity,
-        **{column.key: get(r) for column, get in _ANSWER},
+        **{column.key: _raw(get(r)) for column, get in _ANSWER},
         "limited_by": list(r.bound.limited_by),
         "loads": [load_content(load) for load in r.bound.loads],
         "roofs": [_option_content(option) for option in r.options],
@@ -185,6 +208,10 @@ def _result(r: Roofline) -> dict[str, Any]:
         "ceilings": r.ceilings.origin if r.ceilings else None,
         "notes": notes(r),
     }
+
+
+def _raw(value: Any) -> Any:
+    return value.raw if isinstance(value, Cell) else value
 
 
 def load_content(load: Load) -> dict[str, Any]:
