@@ -1,35 +1,27 @@
 """Which block size: one that is good on every target at once, and those as good as it.
 
-A block size has a score on each target, 1 for the best that there is: the threads resident on an
-SM, or, where the problem does not fill the GPU once, how little the busiest SM has to do. The
-choice maximises the worst score, then the sum, then the same of resident threads. Of what still
-ties, in this order: whole warps; 128 to 256 threads; a power of two; near 256; smaller. So the
-answer is the same every time.
-
-Source: ``cudaOccupancyMaxPotentialBlockSize`` for resident threads; CUDA C++ Best Practices Guide,
-Thread and Block Heuristics, for whole warps and 128 to 256 threads; Nsight Compute's rule on launch
-statistics for grids that leave SMs without a block.
+``analysis.block_scores`` says what is good. With one target and a large problem the answer has as
+many resident threads as that of ``cudaOccupancyMaxPotentialBlockSize``; otherwise ``restrictions``
+says why not.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from perfkit.analysis import block_scores
+from perfkit.analysis.block_scores import Cell
 from perfkit.analysis.steps import Launch
 from perfkit.errors import DoesNotFit
 from perfkit.models.occupancy import Occupancy, Refusal
 from perfkit.models.ops import ceil_div
+from perfkit.models.resident import resident_blocks
 from perfkit.record import record
 
 if TYPE_CHECKING:
     from perfkit.arch.types import Target
-
-#: range that the Best Practices Guide starts from
-_FROM: Final = 128
-_TO: Final = 256
 
 
 class Restriction(StrEnum):
@@ -133,35 +125,43 @@ def choose(requests: Sequence[Request], wish: Wish) -> Choice:
         DoesNotFit: no block size launches on all of them.
         InvalidLaunch: a number that no launch can have.
     """
-    known = [_occupancies(request) for request in requests]
-    places = {
-        t: [_place(r, t, wish, of[t]) for r, of in zip(requests, known, strict=True)]
+    for request in requests:  # refuses what is no launch, before anything is compared
+        request.launch(request.exact_threads or request.only_threads or 1).on(
+            request.target.capability
+        )
+    known = [_blocks(request) for request in requests]
+    rows = {
+        t: [_cell(r, t, wish, of[t]) for r, of in zip(requests, known, strict=True)]
         for t in _sizes(requests, known, wish)
     }
-    fitting = {t: found for t, found in places.items() if all(p.blocks_per_sm for p in found)}
+    fitting = {t: row for t, row in rows.items() if all(cell.blocks for cell in row)}
     if not fitting:
-        raise _does_not_fit(requests, places)
-    key = _score(fitting)
-    best = max(key(t) for t in fitting)
-    tied = tuple(sorted(t for t in fitting if key(t) == best))
-    chosen = max(tied, key=lambda t: _preference(t, requests))
+        raise _does_not_fit(requests, known)
+    scores = block_scores.scores(fitting)
+    best = max(scores.values())
+    tied = tuple(sorted(t for t, score in scores.items() if score == best))
+    threads = max(
+        tied,
+        key=lambda t: block_scores.preference(t, requests[0].target.capability.limits.warp_size),
+    )
+    places = tuple(
+        _place(r, threads, cell) for r, cell in zip(requests, fitting[threads], strict=True)
+    )
     # what cudaOccupancyMaxPotentialBlockSize answers for each
-    most = tuple(
-        max(of.values(), key=lambda one: one.blocks_per_sm * one.threads).warps_per_sm
-        for of in known
-    )
-    short = any(p.warps_per_sm < w for p, w in zip(fitting[chosen], most, strict=True))
+    most = [max(of, key=lambda t: of[t] * t) for of in known]
+    warps = tuple(of[t] * ceil_div(t, 32) for of, t in zip(known, most, strict=True))
+    short = any(place.warps_per_sm < w for place, w in zip(places, warps, strict=True))
     return Choice(
-        threads=chosen,
+        threads=threads,
         tied=tied,
-        places=tuple(fitting[chosen]),
-        most_warps=most,
-        restrictions=tuple(_restrictions(requests, wish, fitting[chosen])) if short else (),
+        places=places,
+        most_warps=warps,
+        restrictions=tuple(_restrictions(requests, wish, places)) if short else (),
     )
 
 
-def _occupancies(request: Request) -> dict[int, Occupancy]:
-    """Every block size of the kernel: whole warps up to its limit, that limit, what is asked."""
+def _blocks(request: Request) -> dict[int, int]:
+    """Resident blocks of every block size: whole warps up to the limit, that, what is asked."""
     capability = request.target.capability
     warp, limit = capability.limits.warp_size, capability.limits.max_threads_per_block
     most = min(limit, request.max_threads or limit)
@@ -170,12 +170,21 @@ def _occupancies(request: Request) -> dict[int, Occupancy]:
         sizes.append(request.exact_threads)
     if request.only_threads is not None:
         sizes = [request.only_threads]
-    return {threads: request.launch(threads).on(capability) for threads in sizes}
+    return {
+        threads: resident_blocks(
+            capability,
+            threads=threads,
+            regs=request.regs,
+            smem=request.static_bytes + request.dynamic(threads),
+            barriers=request.barriers,
+        )
+        if threads <= most
+        else 0
+        for threads in sizes
+    }
 
 
-def _sizes(
-    requests: Sequence[Request], known: Sequence[dict[int, Occupancy]], wish: Wish
-) -> list[int]:
+def _sizes(requests: Sequence[Request], known: Sequence[dict[int, int]], wish: Wish) -> list[int]:
     """Those that every kernel has."""
     shared = set(known[0]).intersection(*known[1:])
     for request in requests:
@@ -187,76 +196,31 @@ def _sizes(
     return sorted(shared)
 
 
-def _place(request: Request, threads: int, wish: Wish, found: Occupancy) -> Place:
-    capability = request.target.capability
-    blocks = found.blocks_per_sm
-    if wish.cluster is not None and capability.cluster is not None:
-        most = capability.cluster.max_blocks_per_sm
-        blocks = blocks if most is None else min(blocks, most)
+def _cell(request: Request, threads: int, wish: Wish, blocks: int) -> Cell:
+    limits = request.target.capability.cluster
+    if wish.cluster is not None and limits is not None and limits.max_blocks_per_sm is not None:
+        blocks = min(blocks, limits.max_blocks_per_sm)
+    gpu, needed = request.target.gpu, wish.threads_needed
+    busiest = None
+    if gpu is not None and needed is not None and blocks:
+        grid = ceil_div(needed, threads)
+        if grid <= gpu.sm_count * blocks:  # dealt out evenly
+            busiest = ceil_div(grid, gpu.sm_count) * threads
+    return Cell(blocks * threads, blocks, busiest)
+
+
+def _place(request: Request, threads: int, cell: Cell) -> Place:
     return Place(
         request=request,
         threads=threads,
-        occupancy=found,
-        blocks_per_sm=blocks,
-        busiest_sm_threads=_busiest(request, threads, blocks, wish),
-    )
-
-
-def _busiest(request: Request, threads: int, blocks: int, wish: Wish) -> int | None:
-    """Threads of the SM with the most work, blocks dealt out evenly; None: more than one wave."""
-    needed, gpu = wish.threads_needed, request.target.gpu
-    if needed is None or gpu is None or blocks == 0:
-        return None
-    grid = ceil_div(needed, threads)
-    if grid > gpu.sm_count * blocks:
-        return None
-    of_one: int = ceil_div(grid, gpu.sm_count)
-    return of_one * threads
-
-
-def _score(fitting: dict[int, list[Place]]) -> Callable[[int], tuple[float, ...]]:
-    """Score of a block size; the larger the better."""
-    columns = list(zip(*fitting.values(), strict=True))
-    most = [max(place.resident_threads for place in column) for column in columns]
-    # small where even the block size with the most resident threads does not fill the GPU
-    small = [
-        all(p.busiest_sm_threads is not None for p in column if p.resident_threads == best)
-        for column, best in zip(columns, most, strict=True)
-    ]
-    least = [
-        min((p.busiest_sm_threads for p in column if p.busiest_sm_threads is not None), default=1)
-        for column in columns
-    ]
-
-    def score(threads: int) -> tuple[float, ...]:
-        places = fitting[threads]
-        resident = [p.resident_threads / best for p, best in zip(places, most, strict=True)]
-        reach = [
-            (low / p.busiest_sm_threads if p.busiest_sm_threads is not None else 0.0)
-            if is_small
-            else share
-            for p, low, is_small, share in zip(places, least, small, resident, strict=True)
-        ]
-        # rounded, so that the last bit of a division decides nothing
-        parts = (min(reach), sum(reach), min(resident), sum(resident))
-        return tuple(round(part, 9) for part in parts)
-
-    return score
-
-
-def _preference(threads: int, requests: Sequence[Request]) -> tuple[float, ...]:
-    warp = max(r.target.capability.limits.warp_size for r in requests)
-    return (
-        threads % warp == 0,
-        _FROM <= threads <= _TO,
-        threads.bit_count() == 1,
-        -abs(round(math.log2(threads / _TO), 9)),
-        -threads,
+        occupancy=request.launch(threads).on(request.target.capability),
+        blocks_per_sm=cell.blocks,
+        busiest_sm_threads=cell.busiest,
     )
 
 
 def _restrictions(
-    requests: Sequence[Request], wish: Wish, places: list[Place]
+    requests: Sequence[Request], wish: Wish, places: Sequence[Place]
 ) -> list[Restriction]:
     reasons = {
         Restriction.FIXED: any(r.exact_threads is not None for r in requests),
@@ -268,20 +232,26 @@ def _restrictions(
     return [reason for reason, holds in reasons.items() if holds]
 
 
-def _does_not_fit(requests: Sequence[Request], places: dict[int, list[Place]]) -> DoesNotFit:
+def _does_not_fit(requests: Sequence[Request], known: Sequence[dict[int, int]]) -> DoesNotFit:
     """Says on which target nothing launches, or that no size does on all of them."""
-    for number, request in enumerate(requests):
-        found = [of_size[number] for of_size in places.values()]
-        if not any(place.blocks_per_sm for place in found):
-            least = found[0].occupancy if found else None
-            return DoesNotFit(
-                f"no block of {request.kernel or 'this kernel'} launches on "
-                f"{request.target.label}{_because(least.refusal if least else None)}",
-                hint="'perfkit fits' says what would make it fit",
-            )
+    for request, blocks in zip(requests, known, strict=True):
+        exact = request.exact_threads
+        if (exact is None or exact not in blocks) and any(blocks.values()):
+            continue
+        if exact is not None and blocks.get(exact):
+            continue
+        asked = exact if exact in blocks else min(blocks)
+        found = request.launch(asked).on(request.target.capability)
+        what = "no block" if exact is None else f"no block of {asked} threads"
+        return DoesNotFit(
+            f"{what} of {request.kernel or 'this kernel'} launches on "
+            f"{request.target.label}{_because(found.refusal)}",
+            hint="'perfkit fits' says what would make it fit",
+        )
     labels = ", ".join(request.target.label for request in requests)
     return DoesNotFit(
-        f"no block size launches on all of {labels}", hint="ask for each of them on its own"
+        f"no block size that is asked for launches on all of {labels}",
+        hint="'perfkit fits' says why; without --threads perfkit looks at all of them",
     )
 
 

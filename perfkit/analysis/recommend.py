@@ -18,7 +18,7 @@ from perfkit.analysis.budgets import Budget, RegisterStep
 from perfkit.analysis.carveout_choice import CarveoutChoice
 from perfkit.analysis.grids import TAIL, Form, Grid
 from perfkit.errors import UsageError
-from perfkit.models.cluster import check_cluster
+from perfkit.models.cluster import check_cluster, is_known
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def recommend(requests: Sequence[Request], wish: Wish) -> Recommendation:
 def _check(requests: Sequence[Request], wish: Wish) -> None:
     if not requests:
         raise UsageError("no target given")
-    for name, value in (("elements", wish.elements), ("per thread", wish.per_thread)):
+    for name, value in (("elements", wish.elements), ("per-thread", wish.per_thread)):
         if value is not None and not 1 <= value < 2**63:
             raise UsageError(f"{name} = {value}: must be 1 to 2^63 - 1")
     for request in requests:
@@ -138,7 +138,16 @@ def _check(requests: Sequence[Request], wish: Wish) -> None:
             if getattr(request, name) < 0:
                 raise UsageError(f"{name.replace('_', ' ')} must not be negative")
         if wish.cluster is not None:
-            check_cluster(request.target.capability, wish.cluster)
+            _check_cluster(request, wish.cluster)
+
+
+def _check_cluster(request: Request, size: int) -> None:
+    capability = request.target.capability
+    if not is_known(check_cluster(capability, size), size):
+        raise UsageError(
+            f"cluster = {size}: no source says whether {capability.label} takes it",
+            hint="what may not launch is not recommended",
+        )
 
 
 def _advice(place: Place, most_warps: int, wish: Wish) -> Advice:

@@ -14,7 +14,7 @@ def _blocks(f: Facts, sms: str, resident: str) -> list[str]:
     """Statements that set ``blocks``; the two expressions are evaluated only for whole waves."""
     lines = [f"blocks = -(-elements // {f.per_block})"]
     if f.steps:
-        lines += [f"wave = {sms} * {resident}", "blocks = min(blocks, wave)"]
+        lines += [f"resident = {resident}", f"blocks = min(blocks, {sms} * resident)"]
     if f.cluster is not None:
         lines.append(f"blocks = -(-blocks // {f.cluster}) * {f.cluster}")
     return lines
@@ -39,7 +39,7 @@ def cuda_core(f: Facts) -> str:
         ("PREFERRED_SHARED_MEMORY_CARVEOUT", f.carveout, f.carveout is not None),
         ("NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1, f.nonportable),
     )
-    attributes = [f"_set(kernel, device, {n!r}, {value})" for n, value, holds in wanted if holds]
+    attributes = [f'_set(kernel, device, "{n}", {value})' for n, value, holds in wanted if holds]
     setter = _function(
         "_set(kernel, device, name, value)",
         "Set an attribute of a kernel; the view of cuda.core only reads them.",

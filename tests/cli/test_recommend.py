@@ -1,0 +1,189 @@
+"""``perfkit recommend``: a launch for a kernel, in every format and as code."""
+
+from __future__ import annotations
+
+import csv
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+import perfkit as package
+from tests.report.schemas import undescribed, validate
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "cubin"
+CUBIN = DATA / "j04.sm_90.cubin"
+
+
+def recommendations(done):
+    assert done.code == 0, done.err
+    content = json.loads(done.out)
+    validate("recommend", content)
+    assert undescribed("recommend", content) == []
+    return content["recommendations"]
+
+
+def test_numbers_typed(perfkit):
+    (found,) = recommendations(perfkit("recommend -g h100 -r 40 --smem-static 4K -f json"))
+    (result,) = found["results"]
+    assert found["block_threads"] == 256
+    assert result["blocks_per_sm"] == 6
+    assert result["launch_bounds"] == [256, 6]
+    assert (result["carveout_percent"], result["carveout_last_percent"]) == (8, 12)
+    assert result["l1_bytes"] - result["default_l1_bytes"] == 32 * 1024
+    assert result["grid_blocks"] == 132 * 6
+    expected = package.occupancy("9.0", threads=256, regs=40, smem=4096)
+    assert result["occupancy"] == expected.ratio
+    # 48 registers leave room for 5 blocks, 40 for 6, 32 for 8
+    rows = {row["blocks_per_sm"]: row["max_registers"] for row in result["budgets"]}
+    assert [rows[n] for n in (5, 6, 7, 8)] == [48, 40, 32, 32]
+
+
+def test_several_gpus_one_launch(perfkit):
+    (found,) = recommendations(
+        perfkit("recommend -g a100,rtx-4090,h100 -r 36 -s 4K -n 10000000 -f json")
+    )
+    assert {r["block_threads"] for r in found["results"]} == {found["block_threads"]}
+    assert [r["target"] for r in found["results"]] == ["a100-sxm4-80gb", "rtx-4090", "h100-sxm5"]
+    assert {r["grid_form"] for r in found["results"]} == {"one_to_one"}
+    assert found["carveout_percent"] is not None
+
+
+def test_a_kernel_of_a_file(perfkit):
+    done = perfkit(["recommend", str(CUBIN), "-f", "json"])
+    found = recommendations(done)
+    kernels = {k.demangled: k for k in package.inspect(CUBIN)}
+    assert [one["kernel"] for one in found] == list(kernels)
+    for one in found:
+        (result,) = one["results"]
+        kernel = kernels[one["kernel"]]
+        assert result["registers_per_thread"] == kernel.registers_per_thread
+        assert one["block_threads"] <= (kernel.max_threads or 1024)
+
+
+def test_a_source_on_two_architectures(perfkit):
+    source = "examples/kernels/saxpy.cu"
+    done = perfkit(["recommend", source, "-g", "a100,h100", "-f", "json"])
+    if done.code == 4:
+        pytest.skip(done.err)
+    (found,) = recommendations(done)
+    assert len(found["results"]) == 2
+
+
+def test_the_block_size_that_is_given(perfkit):
+    (found,) = recommendations(perfkit("recommend -g a100 -r 92 -t 224 -f json"))
+    assert found["block_threads"] == 224
+    assert found["restrictions"] == ["fixed"]
+    assert found["results"][0]["most_warps_per_sm"] == 20
+
+
+def test_shared_memory_that_grows_with_the_block(perfkit):
+    (found,) = recommendations(perfkit("recommend -g h100 -r 32 --smem-per-thread 64 -f json"))
+    assert found["dynamic_shared_bytes"] == 64 * found["block_threads"]
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "csv", "json"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "-g h100 -r 40",
+        "-g 6.1,9.0 -r 40 -s 4K",
+        "-g h200 -r 40 --cluster 4 -n 1000",
+        "-g all -r 40",
+    ],
+)
+def test_every_format(perfkit, form, arguments):
+    done = perfkit(f"recommend {arguments} -f {form}")
+    assert done.code == 0, done.err
+    assert "h200-sxm" in done.out or "256" in done.out
+
+
+def test_csv_has_a_row_for_each_target(perfkit):
+    rows = list(csv.DictReader(StringIO(perfkit("recommend -g a100,h100 -r 36 -f csv").out)))
+    assert [(row["target"], row["block_threads"]) for row in rows] == [
+        ("a100-sxm4-80gb", "256"),
+        ("h100-sxm5", "256"),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["cuda", "cuda-core", "cupy", "numba", "triton"])
+def test_code(perfkit, kind):
+    done = perfkit(f"recommend -g h100 -r 40 --code {kind}")
+    assert done.code == 0, done.err
+    assert "256" in done.out or "num_warps=8" in done.out
+    (content,) = [json.loads(perfkit(f"recommend -g h100 -r 40 --code {kind} -f json").out)]
+    assert content["code"] == done.out
+
+
+def test_code_into_a_file(perfkit, tmp_path):
+    path = tmp_path / "launch.cuh"
+    assert (
+        perfkit(["recommend", "-g", "h100", "-r", "40", "--code", "cuda", "-o", str(path)]).code
+        == 0
+    )
+    assert "cudaLaunchKernelEx" in path.read_text("utf-8")
+
+
+def test_triton_gets_powers_of_two(perfkit):
+    # 384 threads would be as good for this kernel on Ada, and 512 is the power of two
+    done = perfkit("recommend -g rtx-4090 -r 40 -s 20K --code triton")
+    assert "num_warps=16" in done.out
+
+
+def test_total_shared_memory_is_taken_as_dynamic_and_says_so(perfkit):
+    assert "--smem counts as dynamic" in perfkit("recommend -g h100 -r 40 -s 4K").err
+    assert perfkit("recommend -g h100 -r 40 --smem-static 4K").err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("-g h100", "no kernel and no register count"),
+        ("-r 40", "no GPU given"),
+        ("-g h100 -r 256", "--regs 256"),
+        ("-g h100 -r -1", "--regs -1"),
+        ("-g h100 -r 40 -n 0", "--elements 0"),
+        ("-g h100 -r 40 -n -5", "--elements -5"),
+        ("-g h100 -r 40 -n 9223372036854775808", "--elements 9223372036854775808"),
+        ("-g h100 -r 40 -n nan", "'nan'"),
+        ("-g h100 -r 40 --per-thread 0", "--per-thread 0"),
+        ("-g h100 -r 40 -t 1025", "--threads 1025"),
+        (
+            "-g h100 -r 255 -t 1024",
+            "no block of 1024 threads of this kernel launches on h100-sxm5: 262144 registers",
+        ),
+        ("-g h100 -r 40 -s 300K", "--smem: 307200 bytes"),
+        ("-g a100,rtx-4090 -r 40 --smem-dynamic 150K", "launches on rtx-4090: 153600 shared"),
+        ("-g h100 -r 40 --smem-per-thread 300K", "launches on h100-sxm5"),
+        ("-g h100 -r 40 --barriers 17", "--barriers 17"),
+        ("-g a100 -r 40 --cluster 4", "no thread block clusters"),
+        ("-g h100 -r 40 --cluster 32", "--cluster 32"),
+        ("-g h100 -r 40 --cluster 4 --code cupy", "CuPy cannot launch clusters"),
+        ("-g h100 -r 40 -t 96 --code triton", "no block size that is asked for"),
+        ("-g h100 -r 40 --code fortran", "'fortran'"),
+        ("-g h100 -r 40 --kernel gemm", "no file is given"),
+    ],
+)
+def test_what_is_refused_and_how(refused, arguments, says):
+    assert says in refused(f"recommend {arguments}")
+
+
+def test_code_is_for_one_kernel(refused):
+    several = DATA / "zoo.sm_90.nvrtc13.cubin"
+    assert "choose with --kernel" in refused(["recommend", str(several), "--code", "cuda"])
+
+
+def test_every_kernel_of_a_file(perfkit):
+    several = DATA / "zoo.sm_90.nvrtc13.cubin"
+    found = recommendations(perfkit(["recommend", str(several), "-g", "h100", "-f", "json"]))
+    kernels = {k.demangled: k for k in package.inspect(several)}
+    assert [one["kernel"] for one in found] == list(kernels)
+    assert len(found) > 10
+    for one in found:
+        kernel = kernels[one["kernel"]]
+        block = kernel.required_block
+        if block is not None:
+            assert one["block_threads"] == block[0] * block[1] * block[2]
+        if kernel.required_cluster is not None:
+            assert one["cluster_size"] is not None
