@@ -114,6 +114,8 @@ class KernelResources:
     min_blocks: int | None  #: from ``__launch_bounds__``: blocks per SM asked for
     required_block: tuple[int, int, int] | None  #: ``__block_size__`` / ``.reqntid``
     required_cluster: tuple[int, int, int] | None
+    #: third number of ``__launch_bounds__``: most blocks per cluster; None also where it has none
+    max_cluster_blocks: int | None = None
     threads: int | None = None  #: per block, where the file says how the kernel is launched
     dynamic_shared_bytes: int | None = None  #: of that launch
     #: ``extern __shared__``: how much of it is only known where the kernel is launched

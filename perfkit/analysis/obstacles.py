@@ -65,6 +65,7 @@ class Demand:
     max_threads: int | None = None  #: the kernel's launch bound
     required_threads: int | None = None
     required_cluster: int | None = None
+    max_cluster: int | None = None  #: most blocks per cluster by the kernel's launch bounds
     unknown: tuple[str, ...] = ()  #: what would have to be known, and why it is not
 
     @property
@@ -107,6 +108,9 @@ def _bounds(demand: Demand) -> Iterator[Obstacle]:
     if cluster is not None and demand.cluster != cluster:
         change = "cluster_of" if cluster > 1 else "no_cluster"
         yield _obstacle(why, "required_cluster", demand.cluster, cluster, change)
+    bound = demand.max_cluster
+    if bound is not None and demand.cluster > bound:
+        yield _obstacle(why, "cluster_bounds", demand.cluster, bound, "smaller_cluster")
 
 
 def _cluster(capability: Capability, size: int) -> Iterator[Obstacle]:

@@ -116,6 +116,7 @@ def _resources(
         min_blocks=None,
         required_block=attributes.required_block,
         required_cluster=attributes.required_cluster,
+        max_cluster_blocks=attributes.max_cluster_blocks,
         uses_dynamic_shared=dynamic,
         origin=elf.origin,
         unknown=unknown,

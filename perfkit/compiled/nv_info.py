@@ -28,6 +28,7 @@ _PARAMETER_SIZE: Final = 0x19
 _REGISTER_COUNT: Final = 0x2F
 _INDIRECT_BRANCHES: Final = 0x34
 _CLUSTER: Final = 0x3D
+_MAX_CLUSTER: Final = 0x3F
 _SYSTEM_CALLS: Final = 0x46
 _BARRIERS: Final = 0x4C
 
@@ -57,6 +58,7 @@ class KernelAttributes:
     max_threads: int | None = None
     required_block: tuple[int, int, int] | None = None
     required_cluster: tuple[int, int, int] | None = None
+    max_cluster_blocks: int | None = None
     parameter_bytes: int = 0  #: a kernel without parameters has no such attribute
     barriers: int | None = None
     calls_pointer: bool = False  #: before 7.0: calls through a register, system calls left out
@@ -113,6 +115,9 @@ def read_kernel_attributes(elf: CudaElf, section: Section | None) -> KernelAttri
         max_threads=None if bound is None else math.prod(bound),
         required_block=block,
         required_cluster=_triple(elf, found, _CLUSTER),
+        max_cluster_blocks=(
+            _numbers(elf, found[_MAX_CLUSTER], 1)[0] if _MAX_CLUSTER in found else None
+        ),
         parameter_bytes=_half(found, _PARAMETER_SIZE),
         barriers=found[_BARRIERS].value[0] if _BARRIERS in found else None,
         calls_pointer=_calls_pointer(elf, found),

@@ -133,6 +133,10 @@ def test_cluster_sizes():
     assert only("9.0", cluster=2, required_cluster=4).changes == (
         Change(kind="cluster_of", value=4),
     )
+    bounded = only("9.0", cluster=8, max_cluster=4)
+    assert (bounded.reason, bounded.resource) == (Reason.LAUNCH_BOUNDS, "cluster_bounds")
+    assert bounded.changes == (Change(kind="smaller_cluster", value=4),)
+    assert fits(target("9.0"), demand(cluster=4, max_cluster=4)).launches
 
 
 @pytest.mark.parametrize(

@@ -273,3 +273,16 @@ def test_dynamic_shared_memory(name):
 def test_no_dynamic_shared_memory():
     assert kernels("j05.sm_80")
     assert not any(kernel.uses_dynamic_shared for kernel in kernels("j05.sm_80").values())
+
+
+def test_most_blocks_of_a_cluster_by_the_launch_bounds():
+    """EIATTR_MAX_CLUSTER_RANK, see the README beside the data."""
+    path = DATA.parent / "clusters" / "clusters.sm_90.cubin"
+    found = {kernel.name: kernel for kernel in read_cubin_file(path)}
+    assert {name: kernel.max_cluster_blocks for name, kernel in found.items()} == {
+        "bounded": 4,
+        "required": None,
+        "plain": None,
+    }
+    assert found["required"].required_cluster == (2, 1, 1)
+    assert found["bounded"].required_cluster is None

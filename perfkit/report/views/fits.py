@@ -27,6 +27,7 @@ _OBSTACLES: Final = {
     "warps_by_registers": "a block has {needed} warps, the registers of an {sm} SM hold {allowed}",
     "launch_bounds": "a block has {needed} threads, the kernel is compiled for at most {allowed}",
     "required_block": "a block has {needed} threads, the kernel is compiled for {allowed}",
+    "cluster_bounds": "a cluster has {needed} blocks, the kernel's launch bounds allow {allowed}",
     "required_cluster": "a cluster has {needed} blocks, the kernel is compiled for {allowed}",
 }
 

@@ -101,6 +101,12 @@ def verdict(name, **given):
             "a cluster has 2 blocks, the kernel is compiled for 4",
             "clusters of 4 blocks",
         ),
+        (
+            "9.0",
+            {"cluster": 8, "max_cluster": 4},
+            "a cluster has 8 blocks, the kernel's launch bounds allow 4",
+            "clusters of at most 4 blocks",
+        ),
     ],
 )
 def test_why_not_and_what_would_help(name, given, why, remedy):
