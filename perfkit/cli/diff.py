@@ -50,6 +50,7 @@ def diff(
     maxrregcount: kernel_options.MaxRegistersOption = None,
     fast_math: kernel_options.FastMathOption = False,
     instantiate: kernel_options.InstantiateOption = None,
+    compiler: kernel_options.CompilerOption = "auto",
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -67,6 +68,7 @@ def diff(
         max_registers=maxrregcount,
         fast_math=fast_math,
         instantiate=instantiate,
+        compiler=compiler,
         kernel=kernel,
     )
     before, after = _builds(old, new, gpu, kernels)

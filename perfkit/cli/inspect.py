@@ -39,6 +39,7 @@ def inspect(
     maxrregcount: kernel_options.MaxRegistersOption = None,
     fast_math: kernel_options.FastMathOption = False,
     instantiate: kernel_options.InstantiateOption = None,
+    compiler: kernel_options.CompilerOption = "auto",
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -56,6 +57,7 @@ def inspect(
         max_registers=maxrregcount,
         fast_math=fast_math,
         instantiate=instantiate,
+        compiler=compiler,
         kernel=kernel,
     )
     if kernel_options.is_source(path):

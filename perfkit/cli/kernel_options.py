@@ -40,6 +40,14 @@ InstantiateOption = Annotated[
         help="Template instance to compile: 'axpy<float, 256>'; may be repeated.",
     ),
 ]
+CompilerOption = Annotated[
+    str,
+    typer.Option(
+        "--compiler",
+        metavar="NAME",
+        help="nvrtc: device code alone; nvcc: host code too; auto: nvcc where it takes that.",
+    ),
+]
 
 
 @record
@@ -52,6 +60,7 @@ class KernelOptions:
     max_registers: int | None
     fast_math: bool
     instantiate: list[str] | None
+    compiler: str = "auto"
     kernel: str | None
 
     def refuse_without_file(self) -> None:
@@ -72,6 +81,7 @@ class KernelOptions:
             "--maxrregcount": self.max_registers is not None,
             "--fast-math": self.fast_math,
             "--instantiate": self.instantiate,
+            "--compiler": self.compiler != "auto",
         }
         return [option for option, value in options.items() if value]
 
@@ -94,7 +104,7 @@ class KernelOptions:
             InputError: not a kernel in any form that can be read, or it does not compile.
             UsageError: no kernel of that name, a source without an architecture, or options for
                 the compiler where there is nothing to compile.
-            Unavailable: compiling needs NVRTC and it is not here.
+            Unavailable: compiling needs NVRTC or nvcc and it is not here.
         """
         from perfkit.compiled import inspect
         from perfkit.compiled.compile_options import CompileOptions
@@ -113,6 +123,7 @@ class KernelOptions:
             max_registers=self.max_registers,
             fast_math=self.fast_math,
             name_expressions=tuple(self.instantiate or ()),
+            compiler=self.compiler,
         )
         with progress() as tell:
             return inspect.read(path, arch=arch, kernel=self.kernel, options=options, progress=tell)

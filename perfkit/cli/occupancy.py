@@ -52,6 +52,7 @@ def occupancy(
     maxrregcount: kernel_options.MaxRegistersOption = None,
     fast_math: kernel_options.FastMathOption = False,
     instantiate: kernel_options.InstantiateOption = None,
+    compiler: kernel_options.CompilerOption = "auto",
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -78,6 +79,7 @@ def occupancy(
         max_registers=maxrregcount,
         fast_math=fast_math,
         instantiate=instantiate,
+        compiler=compiler,
         kernel=kernel,
     )
     found = _estimates(loaded.pairs(path, gpu, kernels), launch)

@@ -11,12 +11,14 @@ from perfkit.arch.types import ComputeCapability
 from perfkit.errors import UsageError
 
 _DEFINE: Final = re.compile(r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=.*)?", re.DOTALL | re.ASCII)
+#: NVRTC needs nothing but itself, nvcc takes host code; ``auto`` is the first that will do
+COMPILERS: Final = ("auto", "nvrtc", "nvcc")
 _MAX_REGISTERS: Final = 255  #: per thread, on every capability (CUDA Programming Guide)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileOptions:
-    """``extra`` goes to NVRTC as it is."""
+    """``extra`` goes to the compiler as it is."""
 
     include_dirs: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()  #: ``NAME`` or ``NAME=VALUE``
@@ -25,8 +27,11 @@ class CompileOptions:
     fast_math: bool = False
     name_expressions: tuple[str, ...] = ()  #: template instances: ``axpy<float, 256>``
     extra: tuple[str, ...] = ()
+    compiler: str = "auto"  #: one of ``COMPILERS``
 
     def __post_init__(self) -> None:
+        if self.compiler not in COMPILERS:
+            raise UsageError(f"--compiler {self.compiler}: one of {', '.join(COMPILERS)}")
         for directory in self.include_dirs:
             if not directory.is_dir():
                 raise UsageError(f"--include {directory}: there is no such directory")
@@ -42,7 +47,7 @@ class CompileOptions:
                 raise UsageError("an option for the compiler holds a NUL character")
 
     def flags(self, target: str) -> tuple[str, ...]:
-        """What NVRTC is called with, CUDA's own include directories left out.
+        """What the compiler is called with, CUDA's own include directories left out.
 
         >>> CompileOptions(std="c++20").flags("sm_90a")
         ('--gpu-architecture=sm_90a', '--ptxas-options=-v', '--std=c++20')

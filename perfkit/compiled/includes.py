@@ -10,15 +10,43 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from perfkit.compiled import cache
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from perfkit.compiled.compile_options import CompileOptions
 
 _INCLUDE: Final = re.compile(
     rb"(?:(?:#|%:)\s*(?:include_next|include|import)\s*|__has_include\s*\(\s*)(?:([\"<])([^\">\r\n]+)|(\w))"
 )
 _COMMENT: Final = re.compile(rb"/\*.*?\*/", re.DOTALL)
 _SPLICE: Final = re.compile(rb"\\\r?\n")
+
+
+def source_key(
+    path: Path, source: bytes, target: str, options: CompileOptions, toolchain: Iterable[str]
+) -> str | None:
+    """What the result of compiling depends on, hashed; None where that cannot be told."""
+    if any("inc" in flag or "path" in flag or flag.startswith("-I") for flag in options.extra):
+        return None  # headers that are not looked through
+    files = user_files(source, path.parent, options.include_dirs)
+    if files is None or cache.directory() is None:
+        return None
+    flags = options.flags(target)
+    parts = [*toolchain, str(path), target, *flags, "", *options.name_expressions]
+    named = [(str(file), content) for file, content in sorted(files.items())]
+    return cache.key_of(
+        *map(encoded, parts),
+        source,
+        *(part for name, content in named for part in (encoded(name), content)),
+    )
+
+
+def encoded(text: str) -> bytes:
+    """A path or an option as bytes, undecodable ones of a file's name included."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 def user_files(

@@ -40,6 +40,7 @@ def inspect(
     fast_math: bool = False,
     name_expressions: Iterable[str] = (),
     extra: Iterable[str] = (),
+    compiler: str = "auto",
     kernel: str | None = None,
 ) -> tuple[KernelResources, ...]:
     """Every kernel of compiled code, or of a source compiled for ``arch``, in file order.
@@ -61,6 +62,7 @@ def inspect(
         fast_math=fast_math,
         name_expressions=tuple(name_expressions),
         extra=tuple(extra),
+        compiler=compiler,
     )
     return read(Path(path), arch=arch, kernel=kernel, options=options).kernels
 

@@ -12,18 +12,18 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from perfkit.access import EXTRAS, header_directories, nvrtc_targets, require_nvrtc
+from perfkit.access import header_directories, nvrtc_targets, require_nvrtc
 from perfkit.compiled import cache
 from perfkit.compiled.cache import CompiledSource
 from perfkit.compiled.compile_options import CompileOptions, target_name
 from perfkit.compiled.files import read_text, shown
-from perfkit.compiled.includes import user_files
+from perfkit.compiled.includes import encoded, source_key
 from perfkit.compiled.ptx import compiler_version, dynamic_shared_users, entries
-from perfkit.errors import CompileError, Unavailable, UsageError
+from perfkit.compiled.refusals import refusal
+from perfkit.errors import Unavailable, UsageError
 
 if TYPE_CHECKING:
     from perfkit.arch.types import ComputeCapability
-    from perfkit.errors import PerfkitError
 
 #: Wheels with the compiler and its headers, for CUDA 12 and 13: their versions decide the result.
 _COMPILER_WHEELS: Final = ("nvidia-cuda-nvrtc-cu12", "nvidia-cuda-nvrtc")
@@ -35,19 +35,6 @@ _OTHER_WHEELS: Final = (
     "nvidia-cuda-nvcc-cu12",
     "nvidia-cuda-crt",
 )
-
-_HOST_HEADER: Final = r"c?std\w*|cmath|iostream|vector|string|algorithm|chrono|memory|thread"
-_CUDA_HEADER: Final = r"cuda\w*|cooperative_groups|mma|crt|cub|thrust|nv"
-_HOST_CODE: Final = r"host functions are not allowed|identifier \"cuda[A-Z]\w*\" is undefined"
-
-#: What the compiler says -> what to do about it; the first that is found counts.
-_HINTS: Final = {
-    rf'open source file "(?:{_HOST_HEADER})(?:\.h)?"': "NVRTC has no headers of the host's C++"
-    " library: leave it out (printf and the mathematical functions need none), or take <cuda/std/>",
-    rf'open source file "(?:{_CUDA_HEADER})[/."]': f"CUDA's headers are missing here: {EXTRAS}",
-    "open source file": "give the header's directory with -I",
-    _HOST_CODE: "NVRTC compiles device code only: guard the rest with #ifndef __CUDACC_RTC__",
-}
 
 
 def compile_source(
@@ -63,34 +50,15 @@ def compile_source(
     """
     options, target, path = options or CompileOptions(), target_name(arch), Path(path)
     source = read_text(path, "a CUDA source")
-    key = _key(path, source, target, options)
+    toolchain = (_toolchain(),)
+    key = source_key(path, source, target, options, toolchain)
     if key is not None and (found := cache.load(key)) is not None:
         return found
     compiled = _compile(path, source, target, options)
     # a header that changed while the compiler ran would be filed under its old content
-    if key is not None and key == _key(path, source, target, options):
+    if key is not None and key == source_key(path, source, target, options, toolchain):
         cache.store(key, compiled)
     return compiled
-
-
-def _key(path: Path, source: bytes, target: str, options: CompileOptions) -> str | None:
-    """What the result depends on, hashed; None where that cannot be told."""
-    if any("inc" in flag or "path" in flag or flag.startswith("-I") for flag in options.extra):
-        return None  # headers that are not looked through
-    files = user_files(source, path.parent, options.include_dirs)
-    if files is None or cache.directory() is None:
-        return None
-    parts = [_toolchain(), str(path), target, *options.flags(target), "", *options.name_expressions]
-    named = [(str(file), content) for file, content in sorted(files.items())]
-    return cache.key_of(
-        *(part.encode("utf-8", "surrogateescape") for part in parts),
-        source,
-        *(part for name, content in named for part in (_bytes(name), content)),
-    )
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
 
 
 def _toolchain() -> str:
@@ -127,16 +95,18 @@ def _compile(path: Path, source: bytes, target: str, options: CompileOptions) ->
         *options.flags(target),
         *(f"--include-path={directory}" for directory in header_directories().values()),
     ]
-    program = _ask(nvrtc.nvrtcCreateProgram(source, _bytes(str(path)), 0, None, None))
+    program = _ask(nvrtc.nvrtcCreateProgram(source, encoded(str(path)), 0, None, None))
     try:
         for expression in options.name_expressions:
-            _ask(nvrtc.nvrtcAddNameExpression(program, _bytes(expression)))
-        (result,) = nvrtc.nvrtcCompileProgram(program, len(flags), [_bytes(flag) for flag in flags])
+            _ask(nvrtc.nvrtcAddNameExpression(program, encoded(expression)))
+        (result,) = nvrtc.nvrtcCompileProgram(
+            program, len(flags), [encoded(flag) for flag in flags]
+        )
         log = _text(program, "ProgramLog")
         if result == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
             raise UsageError(f"NVRTC {release} refuses an option: {log.strip()}", where=shown(path))
         if result != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            raise _refusal(path, target, log or result.name)
+            raise refusal(path, source, target, log or result.name, compiler="NVRTC")
         ptx = _text(program, "PTX")
         return CompiledSource(
             cubin=_get(program, "CUBIN"),
@@ -169,16 +139,6 @@ def _get(program: Any, what: str) -> bytes:
 
 def _text(program: Any, what: str) -> str:
     return _get(program, what).rstrip(b"\0").decode("utf-8", "replace")
-
-
-def _refusal(path: Path, target: str, log: str) -> PerfkitError:
-    if "--nv_arch" in log:  # the SM is known and the suffix is not: sm_80a
-        from perfkit.arch.catalog import capability
-
-        known = capability(target[:-1]).compilation.targets
-        return UsageError(f"NVRTC has no target {target}", hint=f"write {' or '.join(known)}")
-    hint = next((hint for pattern, hint in _HINTS.items() if re.search(pattern, log)), None)
-    return CompileError(f"does not compile for {target}", log=log, where=shown(path), hint=hint)
 
 
 def _check_target(target: str, release: str) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.compiled.compilers import compile_source
 from perfkit.compiled.cubin import read_cubin
 from perfkit.compiled.declared import declared, how_to_instantiate
 from perfkit.compiled.files import read_text, shown
-from perfkit.compiled.nvrtc import compile_source
 from perfkit.compiled.ptxas_log import read_log
 from perfkit.errors import CubinError, InputError
 
@@ -41,7 +41,7 @@ def read_source(
 
     Raises:
         InputError: unreadable, or it has no kernel.
-        CompileError, UsageError, Unavailable: as ``nvrtc.compile_source``.
+        CompileError, UsageError, Unavailable: as ``compilers.compile_source``.
     """
     compiled = compile_source(path, arch=arch, options=options)
     if not compiled.entries:

@@ -2,6 +2,7 @@
 
 A tool is looked for in this order: the environment variable with its name in capitals, its PyPI
 wheel in this environment, the toolkit that ``CUDA_HOME`` or ``CUDA_PATH`` names, ``PATH``.
+The wheels of nvcc lack parts of it more often than not: they come last.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ class Tool:
     wheels: tuple[str, ...]  #: on PyPI
     purpose: str
     hint: str
+    wheels_last: bool = False  #: a toolkit's is more likely to be whole
+    companion: str | None = None  #: in a wheel, what it cannot do without, from the folder above
 
 
 CUOBJDUMP: Final = Tool(
@@ -51,6 +54,15 @@ PTXAS: Final = Tool(
     purpose="compiles PTX",
     hint="pip install 'perfkit[cu12]' has it (nvidia-cuda-nvcc-cu12); a newer one comes with "
     "pip install nvidia-cuda-nvcc; or set PTXAS to the one of a CUDA toolkit",
+)
+NVCC: Final = Tool(
+    name="nvcc",
+    wheels=("nvidia-cuda-nvcc", "nvidia-cuda-nvcc-cu12"),
+    purpose="compiles CUDA sources with host code",
+    hint="it comes with a CUDA toolkit: put it on PATH, or let NVCC name it, or CUDA_HOME the "
+    "toolkit",
+    wheels_last=True,
+    companion="nvvm/bin/cicc",
 )
 
 
@@ -78,11 +90,12 @@ def find(tool: Tool) -> Path:
                 hint=f"unset {variable} to have {tool.name} looked for elsewhere",
             )
         return Path(found).absolute()
-    for place in (*_in_wheels(tool), *_in_toolkits(tool)):
+    wheels = list(_in_wheels(tool))
+    first, last = ([], wheels) if tool.wheels_last else (wheels, [])
+    places: list[str | Path] = [*first, *_in_toolkits(tool), tool.name, *last]
+    for place in places:
         if (found := shutil.which(place)) is not None:
-            return Path(found)
-    if (found := shutil.which(tool.name)) is not None:
-        return Path(found).absolute()
+            return Path(found).absolute()
     raise Unavailable(f"NVIDIA's {tool.name}, which {tool.purpose}, is not here", hint=tool.hint)
 
 
@@ -94,7 +107,9 @@ def _in_wheels(tool: Tool) -> Iterator[Path]:
             continue
         for file in listed:
             if file.stem == tool.name and file.suffix in {"", ".exe"}:
-                yield Path(str(file.locate()))
+                place = Path(str(file.locate()))
+                if tool.companion is None or (place.parents[1] / tool.companion).is_file():
+                    yield place
 
 
 def _in_toolkits(tool: Tool) -> Iterator[Path]:

@@ -239,11 +239,11 @@ def test_a_target_that_the_compiler_does_not_know(perfkit, source, nvrtc):
     """NVRTC 12.9 knows no 8.8, NVRTC 13 no 7.0."""
     path = source("__global__ void __launch_bounds__(64) k(float* p) { *p = 1; }\n")
     unknown = "8.8" if nvrtc < (13, 0) else "7.0"
-    fits, open_ = results(perfkit(f"fits {path} -g 9.0,{unknown} -f json"))
+    fits, open_ = results(perfkit(f"fits {path} -g 9.0,{unknown} --compiler nvrtc -f json"))
     assert (fits["launches"], open_["launches"]) == (True, None)
     assert "does not compile for" in open_["unknown"][0]
-    assert perfkit(f"fits {path} -g 9.0,{unknown} --check").code == 3
-    assert perfkit(f"fits {path} -g {unknown} --check").code == 4
+    assert perfkit(f"fits {path} -g 9.0,{unknown} --compiler nvrtc --check").code == 3
+    assert perfkit(f"fits {path} -g {unknown} --compiler nvrtc --check").code == 4
 
 
 # --- formats --------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def tool(monkeypatch, temporary):
 @pytest.fixture
 def no_tools(monkeypatch, tmp_path):
     """No tool of NVIDIA's anywhere."""
-    for name in ("CUOBJDUMP", "PTXAS", "CUDA_HOME", "CUDA_PATH"):
+    for name in ("CUOBJDUMP", "PTXAS", "NVCC", "CUDA_HOME", "CUDA_PATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     monkeypatch.setattr("perfkit.compiled.tools.files", lambda name: [])

@@ -222,7 +222,7 @@ def test_the_compilers_own_words(tmp_path, monkeypatch):
 def test_hints(tmp_path, source, hint):
     (tmp_path / "k.cu").write_text(source)
     with pytest.raises(CompileError) as caught:
-        inspect(tmp_path / "k.cu", arch="sm_80")
+        inspect(tmp_path / "k.cu", arch="sm_80", compiler="nvrtc")
     assert hint in caught.value.hint
     assert "k.cu(1): " in caught.value.log
 
@@ -260,7 +260,7 @@ def test_odd_encodings(tmp_path):
 def test_a_target_that_this_compiler_lacks(nvrtc):
     missing, extra = ("sm_88", "cu13") if nvrtc < (13, 0) else ("sm_50", "cu12")
     with pytest.raises(Unavailable, match=f"does not compile for {missing}") as caught:
-        inspect(EXAMPLES / "saxpy.cu", arch=missing)
+        inspect(EXAMPLES / "saxpy.cu", arch=missing, compiler="nvrtc")
     assert f"perfkit[{extra}]" in caught.value.hint
 
 
