@@ -61,6 +61,7 @@ def fits(
     maxrregcount: kernel_options.MaxRegistersOption = None,
     fast_math: kernel_options.FastMathOption = False,
     instantiate: kernel_options.InstantiateOption = None,
+    compiler: kernel_options.CompilerOption = "auto",
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -89,6 +90,7 @@ def fits(
         max_registers=maxrregcount,
         fast_math=fast_math,
         instantiate=instantiate,
+        compiler=compiler,
         kernel=kernel,
     )
     found = _found(path, gpu, kernels, launch)
