@@ -57,20 +57,19 @@ def grids(place: Place, wish: Wish) -> tuple[Grid, ...]:
     if wish.elements is not None and wish.threads_needed is not None:
         needed = round_up(ceil_div(wish.threads_needed, place.threads), unit)
         if needed <= place.request.target.capability.limits.max_grid_dim[0]:
-            found.append(_grid(Form.ONE_TO_ONE, needed, wish.per_thread, place))
+            found.append(_grid(Form.ONE_TO_ONE, needed, wish.per_thread, wave))
         stride = min(needed, wave)
         each = ceil_div(wish.elements, stride * place.threads)
-        found.append(_grid(Form.GRID_STRIDE, stride, each, place))
+        found.append(_grid(Form.GRID_STRIDE, stride, each, wave))
     else:
-        found.append(_grid(Form.GRID_STRIDE, wave, None, place))
-    found.append(_grid(Form.PERSISTENT, wave, None, place))
+        found.append(_grid(Form.GRID_STRIDE, wave, None, wave))
+    found.append(_grid(Form.PERSISTENT, wave, None, wave))
     return tuple(found)
 
 
-def _grid(form: Form, blocks: int, per_thread: int | None, place: Place) -> Grid:
-    gpu = place.request.target.gpu
-    count = gpu.sm_count if gpu else 0
-    in_waves = waves(grid=blocks, sm_count=count, blocks_per_sm=place.blocks_per_sm)
+def _grid(form: Form, blocks: int, per_thread: int | None, wave: int) -> Grid:
+    """``wave``: blocks that the GPU holds at once, in clusters if it is launched in them."""
+    in_waves = waves(grid=blocks, sm_count=1, blocks_per_sm=wave)
     return Grid(form=form, blocks=blocks, per_thread=per_thread, waves=in_waves)
 
 

@@ -346,6 +346,19 @@ def test_a_grid_of_whole_clusters():
     assert all(grid.blocks % 4 == 0 for grid in found.advices[0].grids)
 
 
+def test_waves_are_those_of_clusters():
+    """8 blocks per SM in groups of 18, 18, 16, 16, 16, 16, 16 and 8 SMs, 7 to a cluster."""
+    found = ask("h200", regs=16, exact_threads=64, cluster=7, elements=64 * 7 * 1000)
+    one_to_one, *_, persistent = found.advices[0].grids
+    assert one_to_one.blocks == 7000
+    assert one_to_one.waves.blocks_per_wave == persistent.blocks
+    seven = next(one for one in found.advices[0].clusters if one.size == 7)
+    assert (
+        persistent.blocks == seven.active_blocks == 7 * (2 * (18 * 8 // 7) + 5 * (16 * 8 // 7) + 9)
+    )
+    assert persistent.waves.waves == 1
+
+
 def test_large_clusters_need_opting_in():
     assert Kind.OPT_IN_CLUSTER in kinds(ask("h200", cluster=16))
     assert Kind.OPT_IN_CLUSTER not in kinds(ask("h200", cluster=8))
