@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 #: The extras that hold NVRTC and its headers, and what each compiles.
 EXTRAS: Final = "pip install 'perfkit[cu12]' compiles sm_50 … sm_121; 'perfkit[cu13]' from sm_75 on"
+_WITHOUT: Final = "compiled files (cubins, libraries) and typed numbers need neither"
 _DRIVER_HINT: Final = "install the NVIDIA driver, or run this on a machine with a GPU"
 _DEVICE_HINT: Final = "nvidia-smi shows what the driver sees; predictions need no GPU"
 
@@ -60,7 +61,7 @@ def _cuda_package() -> Iterator[None]:
         if not (error.name or "").startswith("cuda"):
             raise
         raise NoCudaPackage(
-            f"the Python package {error.name!r} is not installed", hint=EXTRAS
+            "NVIDIA's cuda-python is not installed", hint=f"{EXTRAS}; {_WITHOUT}"
         ) from error
 
 
@@ -186,4 +187,10 @@ def _headers_detail() -> str:
     found = header_directories()
     if "cudart" not in found:
         raise NoCudaLibrary("cuda_fp16.h and its companions are not found", hint=EXTRAS)
-    return ", ".join(found.values())
+    from os.path import commonpath
+
+    names = ", ".join(HEADERS[name] for name in found)
+    try:
+        return f"{names} in {commonpath(found.values())}"
+    except ValueError:  # on several drives
+        return names

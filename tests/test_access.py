@@ -96,7 +96,8 @@ def test_no_package():
     for name in ("require_nvrtc", "require_cuda", "header_directories"):
         kind, message, hint = answers[name]
         assert kind == "NoCudaPackage"
-        assert "cuda" in message
+        assert message == "NVIDIA's cuda-python is not installed"  # "cuda" is another package
+        assert "cubins" in hint
         assert "perfkit[cu12]" in hint
         assert "perfkit[cu13]" in hint
     rows = {row[0]: row for row in answers["status"]}
@@ -162,6 +163,15 @@ def test_status_here():
         assert isinstance(row, Status)
         assert row.detail
         assert (row.state is State.OK) == (row.hint is None)
+
+
+def test_the_headers_row_is_short(monkeypatch):
+    """Three long paths make a row that no terminal shows."""
+    base = "/home/somebody/project/.venv/lib/python3.11/site-packages/nvidia"
+    found = {name: f"{base}/{name}_of_some_version/include" for name in access.HEADERS}
+    monkeypatch.setattr(access, "header_directories", lambda: found)
+    (row,) = [row for row in status() if row.what == "CUDA headers"]
+    assert row.detail == f"cuda_fp16.h, cuda/std/cstdint, crt/mma.h in {base}"
 
 
 def test_targets_here():

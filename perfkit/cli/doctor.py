@@ -28,7 +28,7 @@ app = new_app()
 
 #: The extras that a user may want; what each consists of is in the package's metadata.
 CUDA_EXTRAS: Final = ("cu12", "cu13")  #: one of them does
-EXTRAS: Final = (*CUDA_EXTRAS, "tools", "plot", "parquet")
+EXTRAS: Final = (*CUDA_EXTRAS, "tools", "parquet")
 _REQUIREMENT: Final = re.compile(r"([\w.-]+)\s*\(?([^;)]*)\)?\s*;.*extra\s*==\s*['\"](\w+)['\"]")
 _BOUND: Final = re.compile(r"(>=|<)\s*([\d.]+)")
 
@@ -135,9 +135,12 @@ def _extras() -> Iterator[Status]:
     lacking = {
         extra: [lack for name, bounds in packages if (lack := _lack(name, bounds))]
         for extra, packages in needs.items()
+        if packages  # else it was installed before there was such an extra
     }
     for extra, lacks in lacking.items():
-        other = next((one for one in CUDA_EXTRAS if one != extra and not lacking[one]), None)
+        other = next(
+            (one for one in CUDA_EXTRAS if one != extra and not lacking.get(one, True)), None
+        )
         if not lacks:
             yield _ok(f"extra {extra}", "installed")
         elif extra in CUDA_EXTRAS and other:
@@ -177,13 +180,18 @@ def _numbers(version: str) -> tuple[int, ...]:
 def _tools() -> Iterator[Status]:
     from perfkit.compiled import tools
 
-    for tool in (tools.CUOBJDUMP, tools.PTXAS):
+    for tool in (tools.CUOBJDUMP, tools.PTXAS, tools.NVCC):
         try:
-            yield _ok(tool.name, str(tools.find(tool)))
+            found = tools.find(tool)
         except Unavailable as error:
             asked = tool.name.upper() in os.environ
             state = State.BROKEN if asked else State.MISSING
             yield Status(what=tool.name, state=state, detail=error.message, hint=error.hint)
+            continue
+        try:
+            yield _ok(tool.name, f"{tools.version(found)}, {found}")
+        except Unavailable as error:
+            yield _broken(tool.name, error)
 
 
 def _devices() -> Iterator[Status]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from perfkit.compiled.reading import Progress, Reading
 
+_MOST_NAMED: Final = 5
 _SKIPPED: Final = frozenset({".git", "__pycache__"})
 _ZIP: Final = b"PK\x03\x04"
 _LOOKED_FOR: Final = (
@@ -47,6 +48,8 @@ def read_folder(folder: Path, *, progress: Progress | None = None) -> Reading:
             progress(shown(files[0].parent))
         _read_files(files, found, others, progress)
     found.notes += others.notes()
+    if not found.kernels:  # a build's directory may well hold both
+        found.notes += others.on_sources()
     return found.reading(_LOOKED_FOR)
 
 
@@ -56,6 +59,7 @@ class _Others:
     def __init__(self) -> None:
         self.foreign: dict[str, int] = {}  #: kernels of Triton for other devices, by backend
         self.ptx: list[Path] = []
+        self.sources: list[Path] = []
 
     def notes(self) -> Iterator[str]:
         for backend, count in self.foreign.items():
@@ -66,6 +70,15 @@ class _Others:
             yield (
                 f"{files} with PTX left out, such as {shown(self.ptx[0])}: "
                 "give one alone, with --gpu, to have it compiled"
+            )
+
+    def on_sources(self) -> Iterator[str]:
+        if self.sources:
+            names = [shown(path) for path in self.sources[:_MOST_NAMED]]
+            more = len(self.sources) - len(names)
+            yield (
+                "sources are not compiled from directories, name one, with --gpu: "
+                f"{', '.join(names)}{f' and {more} more' if more else ''}"
             )
 
 
@@ -122,4 +135,6 @@ def _read(path: Path, others: _Others, progress: Progress | None) -> Reading | N
         return read_zip(path, progress=progress)
     if describe(head) == "PTX text":
         others.ptx.append(path)
+    elif path.suffix.lower() == ".cu":
+        others.sources.append(path)
     return None

@@ -8,7 +8,6 @@ that ``--instantiate`` names are added by a file that includes the source and ta
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from perfkit.compiled.tools import Finished
     from perfkit.errors import PerfkitError
 
-_RELEASE: Final = re.compile(r"\bV(\d+\.\d+\.\d+)")
 _UNKNOWN_TARGET: Final = "Unsupported gpu architecture"
 #: what else decides the result: nvcc's own variables, and those of the host's compiler
 _VARIABLES: Final = (
@@ -50,33 +48,17 @@ def compile_source(path: Path, *, target: str, options: CompileOptions) -> Compi
     """
     source = read_text(path, "a CUDA source")
     tool = tools.find(tools.NVCC)
-    version = _version(tool)
+    version = tools.version(tool)
     parts = (f"nvcc {tool} {version}", *(os.environ.get(name, "") for name in _VARIABLES))
     key = source_key(path, source, target, options, parts)
     if key is not None and (found := cache.load(key)) is not None:
         return found
     compiled = _compile(tool, path, source, target, options)
-    release = _RELEASE.search(version)
-    compiled = replace(compiled, compiler=f"nvcc {release[1]}" if release else "nvcc")
+    compiled = replace(compiled, compiler=f"nvcc {version}")
     # a header that changed while the compiler ran would be filed under its old content
     if key is not None and key == source_key(path, source, target, options, parts):
         cache.store(key, compiled)
     return compiled
-
-
-def _version(tool: Path) -> str:
-    """What it says of itself.
-
-    Raises:
-        Unavailable: it cannot be run.
-    """
-    with tempfile.TemporaryDirectory(prefix="perfkit-", ignore_cleanup_errors=True) as place:
-        done = tools.run([tool, "--version"], folder=Path(place), seconds=30)
-    if done.code != 0:
-        raise Unavailable(
-            tools.reason(done, "nvcc", seconds=30), where=str(tool), hint=tools.NVCC.hint
-        )
-    return done.stdout.strip()
 
 
 def _compile(

@@ -8,6 +8,7 @@ The wheels of nvcc lack parts of it more often than not: they come last.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 #: Seconds that a tool may take for one file: the largest libraries of CUDA need a few.
 TIME_LIMIT: Final = 300.0
+
+_VERSION_SECONDS: Final = 30.0
+_VERSION: Final = re.compile(r"\bV(\d+\.\d+\.\d+)")
 
 _OUTPUT_BYTES: Final = 32 * 2**20  #: of what a tool prints, this much is read
 _FILE_BYTES: Final = 4 * 2**30  #: no file that a tool writes may be larger
@@ -116,6 +120,21 @@ def _in_toolkits(tool: Tool) -> Iterator[Path]:
     for variable in ("CUDA_HOME", "CUDA_PATH"):
         if root := os.environ.get(variable):
             yield Path(root, "bin", tool.name)
+
+
+def version(tool: Path) -> str:
+    """The full version that a tool tells: ``13.0.88``.
+
+    Raises:
+        Unavailable: it cannot be run, or fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="perfkit-", ignore_cleanup_errors=True) as place:
+        done = run([tool, "--version"], folder=Path(place), seconds=_VERSION_SECONDS)
+    if done.code != 0:
+        why = reason(done, tool.stem, seconds=_VERSION_SECONDS)
+        raise Unavailable(why, where=str(tool), hint=f"{tool.stem.upper()} names another one")
+    match = _VERSION.search(done.stdout)
+    return match[1] if match else "of unknown version"
 
 
 def run(command: Sequence[str | Path], *, folder: Path, seconds: float | None = None) -> Finished:

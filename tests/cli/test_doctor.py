@@ -19,6 +19,7 @@ from perfkit.cli import doctor
 from perfkit.cli.app import main
 from perfkit.device import properties
 from perfkit.errors import DeviceError
+from tests.compiled.containers import needs_sh, program
 from tests.device.fakes import FakeDriver
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -145,7 +146,8 @@ def test_extras_are_told_apart(machine, capsys, monkeypatch):
     assert checks["extra cu13"]["state"] == "missing"
     assert checks["extra cu13"]["detail"] == "not installed, nor needed beside cu12"
     assert checks["extra cu13"]["hint"] is None
-    assert checks["extra plot"]["hint"] == "pip install 'perfkit[plot]'"
+    assert "extra plot" not in checks  # nothing uses it yet
+    assert "extra tools" not in checks  # an older installation does not know it
     assert checks["extra parquet"]["detail"] == "lacks pyarrow >= 15 (has 9.0)"
 
 
@@ -163,7 +165,8 @@ def test_every_extra_of_the_project_is_known():
     text = (ROOT / "pyproject.toml").read_text()
     section = text.partition("[project.optional-dependencies]")[2].partition("\n[")[0]
     named = [line.partition(" = [")[0] for line in section.splitlines() if " = [" in line]
-    assert set(doctor.EXTRAS) == set(named) - {"test"}
+    # no command uses plots yet
+    assert set(doctor.EXTRAS) == set(named) - {"test", "plot"}
 
 
 def test_a_checkout_that_is_not_installed(machine, capsys, monkeypatch):
@@ -267,3 +270,23 @@ def test_it_answers_at_once_where_nothing_is_installed(tmp_path):
     assert done.stderr == ""
     assert "is not installed" in done.stdout
     assert time.perf_counter() - began < 10  # one second, on a machine with nothing else to do
+
+
+@needs_sh
+def test_the_tools_tell_their_versions(machine, capsys, monkeypatch, tmp_path):
+    for name in ("CUOBJDUMP", "PTXAS", "NVCC", "CUDA_HOME", "CUDA_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("perfkit.compiled.tools.files", lambda name: [])
+    nvcc = program(tmp_path / "nvcc", "echo 'Cuda compilation tools, release 13.9, V13.9.41'")
+    broken = program(tmp_path / "broken", "exit 1")
+    monkeypatch.setenv("PTXAS", str(broken))
+    code, checks = machine(capsys)
+    assert checks["nvcc"]["detail"] == f"13.9.41, {nvcc}"
+    assert checks["cuobjdump"]["state"] == "missing"
+    assert "pip install nvidia-cuda-cuobjdump" in checks["cuobjdump"]["hint"]
+    assert (code, checks["ptxas"]["state"]) == (1, "broken")
+    nvcc.unlink()
+    _, checks = machine(capsys)
+    assert checks["nvcc"]["state"] == "missing"
+    assert "CUDA toolkit" in checks["nvcc"]["hint"]

@@ -88,6 +88,8 @@ def test_a_source_is_compiled_once_per_architecture(perfkit, tmp_path, monkeypat
         ([ZOO, "--kernel", "zzz"], "no kernel matches 'zzz'"),
         ([ZOO, "-I", "."], "--include is for sources"),
         ([ZOO, "--maxrregcount", "32"], "--maxrregcount is for sources"),
+        ([ZOO, "--compiler", "nvrtc"], "--compiler is for sources"),
+        (["missing.cu", "-g", "9.0", "--compiler", "gcc"], "--compiler gcc: one of auto, "),
         ([__file__], "CUDA source, which is not read"),
     ],
 )

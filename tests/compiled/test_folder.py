@@ -55,6 +55,17 @@ def test_nothing_but_failures(tmp_path):
         inspect(tmp_path)
 
 
+def test_nothing_but_sources(tmp_path):
+    for number in range(7):
+        (tmp_path / f"k{number}.cu").write_text("__global__ void k() {}\n")
+    with pytest.raises(InputError, match="no kernel found") as caught:
+        inspect(tmp_path)
+    hint = caught.value.hint
+    assert hint.startswith("sources are not compiled from directories, name one, with --gpu: ")
+    assert f"{tmp_path / 'k0.cu'}, " in hint
+    assert hint.endswith("k4.cu and 2 more")
+
+
 def test_nothing_at_all(tmp_path):
     with pytest.raises(InputError, match=r"no kernel found: looked for cubins.* among 0 files"):
         inspect(tmp_path)
