@@ -54,7 +54,7 @@ class Joiner:
         if b"\\n" in raw:  # a line inside JSON
             raw = raw.replace(b"\\n", b"\r")
         for piece in raw.split(b"\r") if b"\r" in raw else (raw,):
-            text = clean(piece)
+            text = clean(piece) if piece else piece
             if text:
                 self._text(number, text, found, terminated=terminated)
         return found
@@ -92,12 +92,12 @@ class Joiner:
     ) -> None:
         end = None
         for sentence in line.sentences:
-            if end is not None:
-                between = text[end : sentence.start]
-                if between.strip() and not stream_of(between).marked:
-                    continue  # words about registers in somebody's prose
-                stream = stream._replace(marked=stream.marked or bool(between.strip()))
+            between = b"" if end is None else text[end : sentence.start].strip()
             end = sentence.end
+            if between:
+                if not stream_of(between + b" ").marked:
+                    continue  # words about registers in somebody's prose
+                stream = stream._replace(marked=True)
             placed = Placed(sentence, number, stream)
             if sentence.kind == "used" and end == len(text) and line.open is None:
                 self._held, self._held_text = placed, text[sentence.start :]

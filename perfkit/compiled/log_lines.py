@@ -8,6 +8,7 @@ changes from line to line (times, percentages, line numbers) is taken away.
 from __future__ import annotations
 
 import re
+from itertools import dropwhile
 from typing import Final, NamedTuple
 
 _ESCAPES: Final = re.compile(
@@ -75,7 +76,4 @@ def without_stamps(prefix: bytes) -> bytes:
     >>> without_stamps(b"2024-03-05T10:11:00Z void f<1, 2>(int): ")
     b'void f<1, 2>(int):'
     """
-    words = prefix.split()
-    while words and _CHANGES.fullmatch(words[0]):
-        del words[0]
-    return b" ".join(words)
+    return b" ".join(dropwhile(_CHANGES.fullmatch, prefix.split()))

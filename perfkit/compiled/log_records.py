@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.compiled.shared_memory import declared_bytes
 from perfkit.kernel import KernelResources
@@ -55,7 +55,7 @@ def resources(
     entry: Entry, *, name: str, demangled: str, arch: str, origin: str, unbounded: bool
 ) -> KernelResources:
     """One kernel. ``origin`` is the log's name; ``unbounded``: the compiler warned of its stack."""
-    numbers: dict[str, int | None] = dict.fromkeys(_NUMBERS)
+    numbers: dict[str, Any] = dict.fromkeys(_NUMBERS)
     unknown: dict[str, str] = {}
     if entry.refused is not None:
         unknown = dict.fromkeys(_NUMBERS, entry.refused)
@@ -74,6 +74,7 @@ def resources(
         min_blocks=None,
         required_block=None,
         required_cluster=None,
+        uses_dynamic_shared=None,
         origin=place,
         unknown=unknown | _NOT_LOGGED,
         **numbers,

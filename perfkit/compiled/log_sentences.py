@@ -63,12 +63,14 @@ _OTHER: Final = re.compile(rb", ?[^,]*")
 
 #: the beginning of a sentence at the end of a line: the rest may follow on the next one
 _PARTIAL: Final = re.compile(
-    rb"(?:(?:\binfo ?: ?|\bptxas \. |^ ?)"
-    rb"(?P<start>Compiling(?: entry(?: function(?: '[^']*(?:'(?: for(?: '\w*)?)?)?)?)?)?"
-    rb"|Function(?: properties(?: for)?)?|[Uu]sed(?: \d{1,9}(?: r[a-z]*)?)?"
+    rb"(?:(?:\binfo ?: ?|\bptxas \. |^ ?)(?P<start>Comp[a-z]*(?: entr?y?(?: funct?i?o?n?)?)?"
+    rb"|Func[a-z]*(?: prop[a-z]*(?: for?)?)?|[Uu]sed(?: \d{1,9}(?: r[a-z]*)?)?"
     rb"|\d{1,15}(?: by?t?e?s?)?)"
-    rb"|(?:^| )(?P<frame>\d{1,15} bytes st[\w, ]*))$"
+    rb"|(?:^| )(?P<frame>\d{1,15} bytes st[a-z]*(?: fr[a-z]*,?)?(?: \d{1,15})?[a-z, ]{0,40}"
+    rb"(?: ?\d{1,15})?[a-z, ]{0,40}))$"
 )
+_PARTIAL_BYTES: Final = 200  #: no longer than this, but for the names of kernels
+_PARTIAL_ENTRY: Final = re.compile(rb"ompiling entry function '[^']*(?:'(?: for(?: '\w*)?)?)?")
 _OLD_ENTRY: Final = re.compile(rb"Compiling entry function '([^']+)'")
 
 #: clauses that stand behind the one about shared memory
@@ -141,13 +143,14 @@ def read(text: bytes, *, terminated: bool = True) -> Line:
 
 def _open(text: bytes, at: int) -> int | None:
     """Where a sentence begins that the line's end breaks off, if it may be one."""
-    tail = text[at:]
-    if not (b"info" in tail or b" bytes st" in tail or tail[:2].strip()[:1].isalnum()):
+    begin = text.rfind(b"Compiling entry function '", at)
+    if begin >= 0 and _PARTIAL_ENTRY.fullmatch(text, begin + 1):
+        return begin
+    start = max(at, len(text) - _PARTIAL_BYTES)
+    partial = _PARTIAL.search(text[start:])
+    if partial is None or (start > at and partial.start() == 0):
         return None
-    partial = _PARTIAL.search(tail)
-    if partial is None:
-        return None
-    return at + partial.start("start" if partial["start"] else "frame")
+    return start + partial.start("start" if partial["start"] else "frame")
 
 
 def read_plain(line: bytes) -> Sentence | None:

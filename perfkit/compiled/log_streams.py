@@ -103,7 +103,8 @@ class LogStream:
                 self._doubt_frames(line)
             self._lost(sizes, line)
             return not any(sizes[1:])
-        if len(awaiting) > 1 or self._frames_taken:
+        # a name and its frame are written in one go, so that nothing comes between them
+        if len(awaiting) > 1 or self._frames_taken or awaiting[0].since < self._clock - 1:
             self._share_frame(sizes, line)
             return True
         (block,) = awaiting
@@ -111,8 +112,6 @@ class LogStream:
         block.frame = sizes
         if isinstance(block, Entry):
             self._advance(block, USED)
-        elif block is not self._function:  # lines of others came in between: whose it was is lost
-            self._lost(sizes, line)
         return True
 
     def _doubt_frames(self, line: int) -> None:
@@ -254,7 +253,7 @@ class LogStream:
         if block is None:
             return
         if block.frame is None:
-            if not self._is_mixed:  # a name and its frame are written in one go: this one is lost
+            if not self._is_mixed:  # its frame is lost
                 self._awaiting = [one for one in self._awaiting if one is not block]
         elif self._last is None or self._is_mixed:
             self._lost(block.frame, block.line)

@@ -7,7 +7,7 @@ people make with ``grep`` and ``paste``, one line per kernel, is read too: it ha
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.compiled.log_lines import clean, without_stamps
 from perfkit.compiled.shared_memory import RESERVED_BYTES, declared_bytes
@@ -22,6 +22,9 @@ _ARCH: Final = re.compile(rb"\barch = (sm_\d{2,3}[af]?)$")
 _FUNCTION: Final = re.compile(rb"\bFunction (?!properties for )(\S.*?) ?:$")
 _PAIR: Final = re.compile(rb"(?<![\w.])([A-Z]{2,12}(?:\[\d{1,3}\])?):(\d{1,15}|UNKNOWN)(?!\w)")
 _FIRST: Final = re.compile(rb"(?<![\w.])REG:\d")
+#: a symbol, or a C++ name with a colon behind it, in front of the values
+_OWN_NAME: Final = re.compile(rb"(?:Function )?(?:([\w$.@]+)|(\S.{0,16383}?)(?= ?:)) ?:?")
+_LEAST_VALUES: Final = 2
 _PAIRS_ONLY: Final = re.compile(rb"(?:[A-Z]{2,12}(?:\[\d{1,3}\])?:\w+ ?)+")
 
 #: whole lines have the first for kernels and device functions, the second only for kernels
@@ -96,8 +99,9 @@ class UsageReader:
         goes_on, self._last = self._last == number - 1 and self._last > 0, 0
         text = clean(line)
         if (first := _FIRST.search(text)) is not None:
-            self._begin(without_stamps(text[: first.start()]), number)
-            self._read(text[first.start() :], number, terminated=line.endswith(b"\n"))
+            values = text[first.start() :]
+            if self._begin(without_stamps(text[: first.start()]), values, number):
+                self._read(values, number, terminated=line.endswith(b"\n"))
         elif goes_on and _PAIRS_ONLY.fullmatch(text):
             self._read(text, number, terminated=line.endswith(b"\n"))
         elif (function := _FUNCTION.search(text)) is not None:
@@ -138,13 +142,17 @@ class UsageReader:
                 names = (name, shown.get(name, name))
                 yield _resources(function, names, known, origin, is_linked=is_linked)
 
-    def _begin(self, head: bytes, number: int) -> None:
-        name = head.removeprefix(b"Function ").rstrip(b" :") or self._name
-        self._name = None
+    def _begin(self, head: bytes, values: bytes, number: int) -> bool:
+        """Whether a function's values begin here, and not somebody's prose about some."""
+        own = _OWN_NAME.fullmatch(head)
+        name, self._name = (own[1] or own[2]) if own else (None if head else self._name), None
+        if head and (own is None or len(_PAIR.findall(values)) < _LEAST_VALUES):
+            return False
         if not name:
             self.troubles.add(number, _NAMELESS)
-        # a nameless one is kept for what follows it, and not listed
-        self._functions.append(_Function(name or b"", self._arch, number, self._image))
+            return False
+        self._functions.append(_Function(name, self._arch, number, self._image))
+        return True
 
     def _read(self, text: bytes, number: int, *, terminated: bool) -> None:
         function = self._functions[-1]
@@ -155,9 +163,7 @@ class UsageReader:
             function.is_cut = True
         for key, value in pairs:
             function.values.setdefault(key, value)
-        if not function.name:
-            self._functions.pop()
-        elif _LATE not in function.values:
+        if _LATE not in function.values:
             self._last = number
 
 
@@ -168,7 +174,7 @@ def _text(name: bytes) -> str:
 def _resources(
     function: _Function, names: tuple[str, str], arch: str, origin: str, *, is_linked: bool
 ) -> KernelResources:
-    numbers: dict[str, int | None] = {}
+    numbers: dict[str, Any] = {}
     unknown = dict(_NOT_REPORTED)
     for field, key in _KEYS.items():
         value = function.values.get(key)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_LINE_BYTES: Final = 2**20
 _CHUNK_BYTES: Final = 2**18
+_SAMPLE_BYTES: Final = 512
 _GZIP: Final = b"\x1f\x8b"
 _WINDOW: Final = 31  #: zlib's way of asking for the gzip format
 
@@ -29,14 +30,20 @@ def text_lines(head: bytes, stream: BinaryIO, *, origin: str) -> Iterator[bytes]
     Raises:
         InputError: a gzip file that is cut or broken, when reading gets there.
     """
-    chunks = chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b""))
-    if head.startswith(_GZIP):
-        chunks = chain(_unpacked(chunks, origin))
-    first = next(chunks, b"")
-    chunks = chain((first.removeprefix(codecs.BOM_UTF8),), chunks)
+    first, chunks = _begun(chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b"")))
+    if first.startswith(_GZIP):
+        first, chunks = _begun(_unpacked(chunks, origin))
     if (encoding := _wide(first)) is not None:
-        chunks = chain(_recoded(chunks, encoding))
+        first, chunks = _begun(_recoded(chunks, encoding))
     return _lines(chunks)
+
+
+def _begun(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """The beginning, enough to tell its kind, and everything; without a mark of UTF-8."""
+    first = b""
+    while len(first) < _SAMPLE_BYTES and (more := next(chunks, None)) is not None:
+        first += more
+    return first, chain((first.removeprefix(codecs.BOM_UTF8),), chunks)
 
 
 def is_wide(head: bytes) -> bool:
@@ -47,7 +54,7 @@ def is_wide(head: bytes) -> bool:
 def _wide(head: bytes) -> str | None:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    sample = head[:512]
+    sample = head[:_SAMPLE_BYTES]
     if len(sample) < 16:
         return None
     low, high = sample[::2], sample[1::2]
