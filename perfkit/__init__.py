@@ -5,11 +5,12 @@ Importing perfkit costs next to nothing: the names below load what they need on 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False  # typing would take longer to load than the rest of this file
 if TYPE_CHECKING:
+    from typing import Any
+
     from perfkit.api import (
         available_smem,
         blocks_per_sm,

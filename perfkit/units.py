@@ -64,7 +64,9 @@ _COUNT: Final = re.compile(
 _DECIMAL: Final = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15, "e": 10**18}
 #: seconds per unit of time, as a fraction, so that what is typed is rounded only once
 _PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "\N{MICRO SIGN}s": 10**6, "ns": 10**9}
-_SECONDS: Final = re.compile(r"\s*(\d{1,40}(?:\.\d{1,40})?)\s*([a-z\u00b5]+)\s*", re.IGNORECASE)
+_SECONDS: Final = re.compile(
+    r"\s*([0-9]{1,40}(?:\.[0-9]{1,40})?)\s*([a-z\u00b5]+)\s*", re.IGNORECASE
+)
 
 
 def parse_count(text: str) -> float:

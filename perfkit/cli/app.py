@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 from typer.core import TyperGroup
+from typer.exceptions import TyperException
 from typer.main import get_command
 
 from perfkit import __version__
@@ -73,11 +74,7 @@ class LazyGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         gc.freeze()  # the modules stay: never look at them again
         gc.enable()
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            print("perfkit: interrupted", file=sys.stderr)  # noqa: T201
-            raise SystemExit(EXIT_INTERRUPTED) from None
+        return super().invoke(ctx)
 
 
 app = typer.Typer(
@@ -132,9 +129,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # an ASCII terminal gets ? instead of a crash
     try:
-        app(args=None if argv is None else list(argv), prog_name="perfkit")
+        code = _run(None if argv is None else list(argv))
+    except KeyboardInterrupt:
+        code = EXIT_INTERRUPTED
+    if code == EXIT_INTERRUPTED:
+        typer.echo("perfkit: interrupted", err=True)
+    return code
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
+        return int(app(args=arguments, prog_name="perfkit", standalone_mode=False) or 0)
     except PerfkitError as error:
         return _report(error)
+    except TyperException as error:
+        return _refused(error)
     except OSError as error:  # the home directory of --install-completion, a disk that fails
         reason = error.strerror or str(error)
         return _report(UsageError(reason, where=error.filename and str(error.filename)))
@@ -148,7 +157,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             hint="this is a bug in perfkit; PERFKIT_DEBUG=1 shows where",
         )
         return _report(bug)
-    return 0
+
+
+def _refused(error: TyperException) -> int:
+    from perfkit.cli.refused import refused
+
+    if type(error).__name__ == "NoArgsIsHelpError":
+        typer.echo(error.format_message(), err=True)
+        return error.exit_code
+    return _report(refused(error))
 
 
 def _report(error: PerfkitError) -> int:

@@ -81,8 +81,10 @@ def stdout() -> Iterator[TextIO]:
     """``sys.stdout``, flushed at the end; a reader that left ends the run without a word.
 
     Raises:
-        UsageError: it cannot be written, for instance because the disk is full.
+        UsageError: it cannot be written: it is closed, or the disk is full.
     """
+    if sys.stdout is None:  # as of ``perfkit … >&-``
+        raise UsageError("cannot write to stdout: it is closed", hint="write to a file: --output")
     try:
         yield sys.stdout
         sys.stdout.flush()

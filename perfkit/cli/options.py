@@ -93,7 +93,10 @@ KernelOption = Annotated[
     typer.Option("--kernel", metavar="REGEX", help="Only kernels whose name matches this."),
 ]
 FormatOption = Annotated[
-    Format, typer.Option("--format", "-f", envvar="PERFKIT_FORMAT", help="Output format.")
+    Format,
+    typer.Option(
+        "--format", "-f", envvar="PERFKIT_FORMAT", case_sensitive=False, help="Output format."
+    ),
 ]
 OutputOption = Annotated[
     Path | None,
@@ -224,12 +227,12 @@ def carveout_percent(capability: Capability, text: str | None) -> int | None:
         return None
     if text.lower() == "max":
         return 100
-    if percent := re.fullmatch(r"(\d{1,9})\s*%", text):
+    if percent := re.fullmatch(r"([0-9]{1,9})\s*%", text):
         if int(percent[1]) > 100:
             raise InvalidLaunch(f"--carveout {text}: a percentage is 0% to 100%")
         return int(percent[1])
     shared = capability.shared_memory
-    if re.fullmatch(r"[1-9]\d?|100", text):
+    if re.fullmatch(r"[1-9][0-9]?|100", text):
         raise UsageError(f"--carveout {text}: percent or bytes?", hint=_CARVEOUT_HINT)
     try:
         capacity = parse_bytes(text)
@@ -249,7 +252,8 @@ def is_colour_terminal() -> bool:
     import sys
 
     return (
-        sys.stdout.isatty()
+        sys.stdout is not None
+        and sys.stdout.isatty()
         and sys.stdout.encoding.lower().startswith("utf")
         and not os.environ.get("NO_COLOR")
         and os.environ.get("TERM") != "dumb"

@@ -84,7 +84,9 @@ def sweep(
     ] = RuleName.DRIVER,
     format: Annotated[  # noqa: A002
         SweepFormat,
-        typer.Option("--format", "-f", envvar="PERFKIT_FORMAT", help="Output format."),
+        typer.Option(
+            "--format", "-f", envvar="PERFKIT_FORMAT", case_sensitive=False, help="Output format."
+        ),
     ] = SweepFormat.TABLE,
     output: options.OutputOption = None,
 ) -> None:

@@ -8,12 +8,14 @@ On a cache hit nothing of ``cuda`` is imported. Works with cuda-python 12.9 and 
 from __future__ import annotations
 
 import re
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.access import header_directories, nvrtc_targets, require_nvrtc
 from perfkit.compiled import cache
+from perfkit.compiled.aside import aside
 from perfkit.compiled.cache import CompiledSource
 from perfkit.compiled.compile_options import CompileOptions, target_name
 from perfkit.compiled.files import read_text, shown
@@ -54,7 +56,7 @@ def compile_source(
     key = source_key(path, source, target, options, toolchain)
     if key is not None and (found := cache.load(key)) is not None:
         return found
-    compiled = _compile(path, source, target, options)
+    compiled = aside(partial(_compile, path, source, target, options))
     # a header that changed while the compiler ran would be filed under its old content
     if key is not None and key == source_key(path, source, target, options, toolchain):
         cache.store(key, compiled)

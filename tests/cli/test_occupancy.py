@@ -124,7 +124,7 @@ def test_a_launch_that_fits_one_gpu_and_not_another_is_an_answer(perfkit):
         ("-r 256", "--regs 256: compute capability 9.0 takes 0 to 255"),
         ("-r -1", "--regs -1: compute capability 9.0 takes 0 to 255"),
         ("-r 9999999999999999999999", "--regs 9999999999999999999999: compute"),
-        ("-r many", "Invalid value for '--regs'"),
+        ("-r many", "--regs: 'many' is not"),
         ("-s -1", "--smem '-1' is not a size"),
         ("-s 1e9", "--smem '1e9' is not a size"),
         ("-s 99999999999999999999", "--smem '99999999999999999999' is not a plausible size"),
@@ -149,7 +149,7 @@ def test_a_launch_that_fits_one_gpu_and_not_another_is_an_answer(perfkit):
         ("--kernel x", "--kernel is about the kernels of a file"),
         ("--maxrregcount 32", "--maxrregcount is about the kernels of a file"),
         ("--fast-math", "--fast-math is about the kernels of a file"),
-        ("-f xml", "Invalid value for '--format'"),
+        ("-f xml", "--format: 'xml' is not"),
         ("--threadz 3", "No such option"),
     ],
 )

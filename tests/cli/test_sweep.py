@@ -129,7 +129,7 @@ def test_pieces_have_one_header(perfkit, monkeypatch):
         ("--carveout 101%", "--carveout 101%"),
         ("--carveout 50%,", "--carveout '' is not a size"),
         ("-g h100,v100 --carveout 64K", "--carveout 64K is another share on each GPU"),
-        ("--rule luck", "Invalid value for '--rule'"),
+        ("--rule luck", "--rule: 'luck' is not"),
         ("-f parquet", "Parquet is binary"),
         ("-t 1:1024 -r 0:255", "262144 rows"),
     ],
