@@ -189,79 +189,15 @@ def _target(target: TargetLike) -> Target:
     return Target(label=label, capability=found, gpu=product)
 
 
-def recommend(
-    targets: TargetLike | Iterable[TargetLike],
-    *,
-    regs: int | None = None,
-    kernel: KernelResources | None = None,
-    static_smem: int | None = None,
-    dynamic_smem: int = 0,
-    smem_per_thread: int = 0,
-    barriers: int | None = None,
-    max_threads: int | None = None,
-    threads: int | None = None,
-    elements: int | None = None,
-    per_thread: int = 1,
-    cluster: int | None = None,
-    power_of_two: bool = False,
-) -> Recommendation:
-    """The launch configuration to use, one for all targets; see ``analysis.recommend``.
-
-    Args:
-        targets: one or several products and capabilities.
-        regs: registers per thread; not given: those of ``kernel``.
-        kernel: what ``perfkit.inspect`` read; what is given besides comes first.
-        static_smem: bytes per block that the kernel declares.
-        dynamic_smem: bytes per block that the launch adds, whatever its size.
-        smem_per_thread: bytes that it adds for each thread.
-        barriers: named barriers per block; 1 if not known.
-        max_threads: the kernel's launch bound.
-        threads: the block size, if it is fixed.
-        elements: size of the problem.
-        per_thread: elements that a thread works on.
-        cluster: blocks per cluster.
-        power_of_two: the number of warps has to be one, as in Triton.
-
-    Raises:
-        UsageError: neither ``regs`` nor a kernel with a known number of registers.
-        DoesNotFit: no block size launches on all targets.
+def recommend(targets: TargetLike | Iterable[TargetLike], **options: Any) -> Recommendation:
+    """The launch configuration to use, one for all targets; see ``perfkit.analysis.requests``.
 
     >>> recommend("h100", regs=40, dynamic_smem=20480).threads
     256
     """
-    from perfkit.analysis import recommend as analysis
-    from perfkit.analysis.block_sizes import Request, Wish
+    from perfkit.analysis import requests
 
-    known = regs if regs is not None or kernel is None else kernel.registers_per_thread
-    if known is None:
-        raise UsageError("how many registers per thread?", hint="give regs=40")
-    block = kernel.required_block if kernel else None
-    declared = kernel.static_shared_bytes if kernel else None
-    bound = kernel.max_threads if kernel and max_threads is None else max_threads
-    wish = Wish(
-        elements=elements, per_thread=per_thread, cluster=cluster, power_of_two=power_of_two
-    )
-    requests = [
-        Request(
-            target=target,
-            kernel=kernel.demangled if kernel else None,
-            regs=known,
-            static_bytes=_first(static_smem, declared, 0),
-            dynamic_bytes=dynamic_smem,
-            bytes_per_thread=smem_per_thread,
-            barriers=_first(barriers, kernel.barriers if kernel else None, 1),
-            max_threads=bound,
-            exact_threads=threads,
-            only_threads=block[0] * block[1] * block[2] if block else None,
-        )
-        for target in _targets(targets)
-    ]
-    return analysis.recommend(requests, wish)
-
-
-def _first(*values: int | None) -> int:
-    """The first that is known; the last one is."""
-    return next(value for value in values if value is not None)
+    return requests.recommend(_targets(targets), **options)
 
 
 def carveout_bytes(target: TargetLike, percent: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -105,14 +105,11 @@ def recommend(
         instantiate=instantiate,
         kernel=kernel,
     )
-    if smem is not None and path is None:
-        typer.echo(
-            "perfkit: note: --smem counts as dynamic here; --smem-static is what a kernel declares",
-            err=True,
-        )
     wish = Wish(elements=elements, per_thread=per_thread, power_of_two=code is Kind.TRITON)
     growing = options.size(smem_per_thread, "--smem-per-thread") or 0
     found = _found(loaded.pairs(path, gpu, kernels), launch, growing, wish)
+    if smem is not None and path is None:
+        typer.echo(f"perfkit: note: {_DYNAMIC}", err=True)
     if code is not None and format is options.Format.TABLE:
         write(_code(found, code), output)
         return
@@ -121,13 +118,13 @@ def recommend(
     emit(
         "recommend",
         document=lambda: view.document(found),
-        content=lambda: {
-            **view.content(found),
-            "code": None if code is None else _code(found, code),
-        },
+        content=lambda: {**view.content(found), "code": code and _code(found, code)},
         format=format,
         output=output,
     )
+
+
+_DYNAMIC: Final = "--smem counts as dynamic here; --smem-static is what a kernel declares"
 
 
 def _code(found: list[Recommendation], kind: Kind) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from perfkit.errors import UsageError
 from perfkit.report.code.facts import Facts
 
@@ -40,35 +42,11 @@ def cuda_core(f: Facts) -> str:
         ("NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1, f.nonportable),
     )
     attributes = [f'_set(kernel, device, "{n}", {value})' for n, value, holds in wanted if holds]
-    setter = _function(
-        "_set(kernel, device, name, value)",
-        "Set an attribute of a kernel; the view of cuda.core only reads them.",
-        [
-            'attribute = getattr(driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")',
-            "(status,) = driver.cuKernelSetAttribute(",
-            "    attribute, value, kernel.handle, device.device_id",
-            ")",
-            "if status != driver.CUresult.CUDA_SUCCESS:",
-            '    raise RuntimeError(f"{name} = {value}: {status.name}")',
-        ],
+    launcher = _function(
+        "launch_kernel(kernel, elements, device, stream, *args)",
+        _doc(f, "a Kernel"),
+        [*attributes, *_configured(f), "launch(stream, config, kernel, *args)"],
     )
-    sizes = f"{f.threads}, {f.dynamic_bytes}"
-    grid = "blocks" if f.cluster is None else f"blocks // {f.cluster}"
-    body = [
-        *attributes,
-        *_blocks(
-            f,
-            "device.properties.multiprocessor_count",
-            f"kernel.occupancy.max_active_blocks_per_multiprocessor({sizes})",
-        ),
-        "config = LaunchConfig(",
-        f"    grid={grid},",
-        *([f"    cluster={f.cluster},"] if f.cluster is not None else []),
-        f"    block={f.threads},",
-        f"    shmem_size={f.dynamic_bytes},",
-        ")",
-        "launch(stream, config, kernel, *args)",
-    ]
     lines = [
         *_comments(f),
         "",
@@ -76,12 +54,42 @@ def cuda_core(f: Facts) -> str:
         "from cuda.core import LaunchConfig, launch",
         "",
         "",
-        *([*setter, ""] if attributes else []),
-        *_function(
-            "launch_kernel(kernel, elements, device, stream, *args)", _doc(f, "a Kernel"), body
-        ),
+        *([*_function(*_SETTER), ""] if attributes else []),
+        *launcher,
     ]
     return "\n".join(lines)
+
+
+_SETTER: Final = (
+    "_set(kernel, device, name, value)",
+    "Set an attribute of a kernel; the view of cuda.core only reads them.",
+    [
+        'attribute = getattr(driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")',
+        "(status,) = driver.cuKernelSetAttribute(",
+        "    attribute, value, kernel.handle, device.device_id",
+        ")",
+        "if status != driver.CUresult.CUDA_SUCCESS:",
+        '    raise RuntimeError(f"{name} = {value}: {status.name}")',
+    ],
+)
+
+
+def _configured(f: Facts) -> list[str]:
+    """Statements that set ``config``; cuda.core counts a grid in clusters."""
+    sizes = f"{f.threads}, {f.dynamic_bytes}"
+    return [
+        *_blocks(
+            f,
+            "device.properties.multiprocessor_count",
+            f"kernel.occupancy.max_active_blocks_per_multiprocessor({sizes})",
+        ),
+        "config = LaunchConfig(",
+        f"    grid={'blocks' if f.cluster is None else f'blocks // {f.cluster}'},",
+        *([f"    cluster={f.cluster},"] if f.cluster is not None else []),
+        f"    block={f.threads},",
+        f"    shmem_size={f.dynamic_bytes},",
+        ")",
+    ]
 
 
 def cupy(f: Facts) -> str:

@@ -7,6 +7,8 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from perfkit.analysis.budgets import Budget
+from perfkit.analysis.carveout_choice import CarveoutChoice
+from perfkit.analysis.grids import Grid
 from perfkit.analysis.recommend import Advice, Recommendation
 from perfkit.report.document import Column, Document, Table
 from perfkit.report.views.recommend_notes import notes
@@ -223,7 +225,7 @@ def _one(found: Recommendation) -> dict[str, Any]:
 
 
 def _result(found: Recommendation, advice: Advice) -> dict[str, Any]:
-    place, choice = advice.place, advice.carveout
+    place = advice.place
     target = place.request.target
     grid = next((grid for grid in advice.grids if grid.form is advice.form), None)
     return {
@@ -244,27 +246,34 @@ def _result(found: Recommendation, advice: Advice) -> dict[str, Any]:
         "launch_bounds": [place.threads, place.blocks_per_sm],
         "spare_registers": advice.spare_registers,
         "next_block": asdict(advice.step) if advice.step else None,
-        "carveout_percent": choice.percent,
-        "carveout_last_percent": choice.last_percent,
-        "configured_shared_bytes": choice.configured_bytes,
-        "l1_bytes": choice.l1_bytes,
-        "default_l1_bytes": choice.default_l1_bytes,
-        "evidence": choice.evidence,
+        **_cache(advice.carveout),
         "grid_form": advice.form.value if advice.form else None,
         "grid_blocks": grid.blocks if grid else None,
-        "grids": [
-            {
-                "form": one.form.value,
-                "blocks": one.blocks,
-                "elements_per_thread": one.per_thread,
-                "waves": asdict(one.waves) if one.waves else None,
-            }
-            for one in advice.grids
-        ],
+        "grids": [_grid(one) for one in advice.grids],
         "budgets": [asdict(row) for row in advice.budgets],
         "clusters": [asdict(one) for one in advice.clusters],
         "remarks": [
             {"kind": remark.kind.value, "value": remark.value, "other": remark.other}
             for remark in advice.remarks
         ],
+    }
+
+
+def _cache(choice: CarveoutChoice) -> dict[str, Any]:
+    return {
+        "carveout_percent": choice.percent,
+        "carveout_last_percent": choice.last_percent,
+        "configured_shared_bytes": choice.configured_bytes,
+        "l1_bytes": choice.l1_bytes,
+        "default_l1_bytes": choice.default_l1_bytes,
+        "evidence": choice.evidence,
+    }
+
+
+def _grid(grid: Grid) -> dict[str, Any]:
+    return {
+        "form": grid.form.value,
+        "blocks": grid.blocks,
+        "elements_per_thread": grid.per_thread,
+        "waves": asdict(grid.waves) if grid.waves else None,
     }

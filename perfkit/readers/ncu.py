@@ -1,0 +1,223 @@
+"""Launches in a CSV export of Nsight Compute: ``ncu --csv``, page ``details`` or ``raw``.
+
+The details page has a row for each metric and rule, the raw page a column for each metric and the
+units in its second row. Output of the program itself and ``==PROF==`` lines may stand before and
+between; rows may be shorter than the header. Numbers come in the locale of the machine.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from perfkit.errors import InputError
+from perfkit.readers.numerals import Mark, MixedNumeralsError, decimal_mark, number
+from perfkit.record import record
+
+_HEADER: Final = '"ID","Process ID"'
+_MOST_BYTES: Final = 256 * 2**20
+_HINT: Final = "write it with ncu --csv --page details (or raw), of a report: ncu --import R --csv"
+
+
+class Value(NamedTuple):
+    """One metric: its name as in the file, and its value in SI units."""
+
+    name: str
+    kind: str  #: s, hz, byte, byte/s, ratio (0..1), or "" for anything that is counted
+    amount: float | None  #: None: no number
+    text: str
+
+
+@record
+class Profile:
+    """One launch."""
+
+    number: int  #: the ID in the file
+    kernel: str
+    capability: str | None
+    block: tuple[int, int, int] | None
+    grid: tuple[int, int, int] | None
+    values: tuple[Value, ...]
+    rules: tuple[str, ...]  #: names of the rules that had something to say
+
+
+@record
+class Profiles:
+    """What a file holds."""
+
+    profiles: tuple[Profile, ...]
+    notes: tuple[str, ...]
+
+
+def read(path: Path, *, mark: Mark | None = None) -> Profiles:
+    """The launches of an export.
+
+    Args:
+        path: the file.
+        mark: the decimal mark, where the file does not show it.
+
+    Raises:
+        InputError: no such export, broken, without any launch, or numbers that cannot be read.
+    """
+    text = _text(path)
+    lines = text.splitlines()
+    start = next(
+        (i for i, line in enumerate(lines) if line.lstrip("\ufeff").startswith(_HEADER)), None
+    )
+    if start is None:
+        raise InputError("no CSV export of Nsight Compute", where=str(path), hint=_HINT)
+    header, rows = _rows(path, lines, start)
+    by_metric = "Metric Name" in header
+    raw = [*(_details(rows) if by_metric else _wide(header, rows))]
+    if not raw:
+        raise InputError("the export holds no launch", where=str(path), hint=_HINT)
+    found = mark or _mark(path, [cell for _, cells, _ in raw for _, _, cell in cells])
+    profiles = tuple(_profile(row, cells, rules, found) for row, cells, rules in raw)
+    return Profiles(profiles=profiles, notes=tuple(_notes(profiles, found)))
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise InputError("larger than any export", where=str(path))
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(error.strerror or str(error), where=str(path)) from None
+    if content.startswith(b"NVR\0"):
+        raise InputError("a report, not its CSV export", where=str(path), hint=_HINT)
+    encoding = "utf-16" if content[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8-sig"
+    return content.decode(encoding, errors="replace")
+
+
+Row = dict[str, str]
+_Cells = list[tuple[str, str, str]]  # metric, unit, text
+
+
+def _rows(path: Path, lines: Sequence[str], start: int) -> tuple[list[str], list[Row]]:
+    """Header and rows; talk of the profiler between them is left out."""
+    wanted = (line for line in lines[start:] if line.startswith('"'))
+    reader = csv.reader(wanted, strict=True)
+    header: list[str] = []
+    rows: list[Row] = []
+    try:
+        for cells in reader:
+            if not header:
+                header = cells
+            elif cells != header:  # several runs, one after another
+                rows.append(dict(zip(header, cells, strict=False)))
+    except csv.Error as error:
+        where = f"{path}:{start + reader.line_num}"
+        raise InputError(f"broken CSV: {error}", where=where) from None
+    return header, rows
+
+
+def _details(rows: list[Row]) -> Iterator[tuple[Row, _Cells, list[str]]]:
+    """One entry per launch; an ID belongs to one process."""
+    launches: dict[tuple[str, str], tuple[Row, _Cells, list[str]]] = {}
+    for row in rows:
+        key = row.get("ID", ""), row.get("Process ID", "")
+        _, cells, rules = launches.setdefault(key, (row, [], []))
+        if name := row.get("Metric Name"):
+            cells.append((name, row.get("Metric Unit", ""), row.get("Metric Value", "")))
+        elif rule := row.get("Rule Name"):
+            rules.append(rule)
+    yield from launches.values()
+
+
+def _wide(header: list[str], rows: list[Row]) -> Iterator[tuple[Row, _Cells, list[str]]]:
+    """One row per launch, after the row of units."""
+    units: Row = {}
+    metrics = [name for name in header if name not in _COLUMNS]
+    for row in rows:
+        if not row.get("ID"):
+            units = row
+            continue
+        cells = [(name, units.get(name, ""), row[name]) for name in metrics if row.get(name)]
+        yield row, cells, []
+
+
+_COLUMNS: Final = frozenset(
+    {"ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream",
+     "Block Size", "Grid Size", "Device", "CC", "Section Name", "Rule Name"}
+)  # fmt: skip
+
+
+def _mark(path: Path, texts: list[str]) -> Mark:
+    try:
+        found = decimal_mark(texts)
+    except MixedNumeralsError as error:
+        raise InputError(f"numbers in two notations: {error}", where=str(path)) from None
+    if found is None:
+        example = next(text for text in texts if "." in text)
+        raise InputError(
+            f"{example!r} can be read in two ways, and nothing in the file says which",
+            where=str(path),
+            hint="write --decimal point or --decimal comma",
+        )
+    return found
+
+
+def _profile(row: Row, cells: _Cells, rules: list[str], mark: Mark) -> Profile:
+    identity = row.get("ID", "")
+    return Profile(
+        number=int(identity) if identity.isascii() and identity.isdigit() else -1,
+        kernel=row.get("Kernel Name", ""),
+        capability=row.get("CC") or None,
+        block=_dimensions(row.get("Block Size", "")),
+        grid=_dimensions(row.get("Grid Size", "")),
+        values=tuple(_value(name, unit, text, mark) for name, unit, text in cells),
+        rules=tuple(dict.fromkeys(rules)),
+    )
+
+
+def _dimensions(text: str) -> tuple[int, int, int] | None:
+    match = re.fullmatch(r"\((\d{1,10}), (\d{1,10}), (\d{1,10})\)", text.strip(), re.ASCII)
+    if match is None:
+        return None
+    x, y, z = map(int, match.groups())
+    return x, y, z
+
+
+#: unit of the export -> kind and factor; what is not here is counted as it stands
+_PREFIXES: Final = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+_TIMES: Final = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0}
+
+
+def _units() -> Mapping[str, tuple[str, float]]:
+    table: dict[str, tuple[str, float]] = {"%": ("ratio", 0.01)}
+    for prefix, factor in _PREFIXES.items():
+        table[f"{prefix}byte"] = table[f"{prefix}byte/block"] = ("byte", factor)
+        table[f"{prefix}byte/second"] = table[f"{prefix}byte/s"] = ("byte/s", factor)
+        table[f"{prefix}hz"] = table[f"{prefix}Hz"] = ("hz", factor)
+    for prefix, factor in _TIMES.items():
+        table[f"{prefix}s"] = table[f"{prefix}second"] = ("s", factor)
+        table[f"cycle/{prefix}second"] = ("hz", 1 / factor)
+        table[f"byte/{prefix}second"] = ("byte/s", 1 / factor)
+    table["sec"] = ("s", 1.0)
+    return table
+
+
+_UNITS: Final = _units()
+
+
+def _value(name: str, unit: str, text: str, mark: Mark) -> Value:
+    kind, factor = _UNITS.get(unit, ("", 1.0))
+    amount = number(text, mark)
+    return Value(name, kind, None if amount is None else amount * factor, text)
+
+
+def _notes(profiles: Sequence[Profile], mark: Mark) -> Iterator[str]:
+    if mark == ",":
+        yield "numbers are read with a decimal comma"
+    for one in profiles:
+        sizes = {v.amount for v in one.values if v.name in {"launch__block_size", "Block Size"}}
+        column = None if one.block is None else one.block[0] * one.block[1] * one.block[2]
+        if column is not None and sizes - {None, column}:
+            other = next(size for size in sizes if size != column)
+            yield (
+                f"launch {one.number}, {one.kernel}: the column says blocks of {column} threads, "
+                f"the metric {other:g}"
+            )

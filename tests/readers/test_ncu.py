@@ -1,0 +1,197 @@
+"""Exports of Nsight Compute: real ones, both pages, and files that are none."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from pathlib import Path
+
+import pytest
+
+from perfkit.errors import InputError
+from perfkit.readers.ncu import read
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "ncu"
+DETAILS = DATA / "details.csv"
+COMMA = DATA / "decimal_comma.csv"
+HEADER = '"ID","Process ID","Process Name","Host Name","Kernel Name","Block Size","Grid Size","CC"'
+
+
+def values(profile):
+    return {value.name: value.amount for value in profile.values}
+
+
+def test_the_details_page():
+    found = read(DETAILS)
+    (one,) = found.profiles
+    assert found.notes == ()
+    assert one.number == 0
+    assert one.kernel == "cutlass3x_sm100_s64x256x32gemm_f8_f8_f32_f16"
+    assert one.capability == "10.0"
+    assert (one.block, one.grid) == ((384, 1, 1), (9, 32, 1))
+    assert len(one.rules) == 3
+    figures = values(one)
+    assert figures["# SMs"] == 152
+    assert figures["Duration"] == pytest.approx(406240e-9)
+    assert figures["Registers Per Thread"] == 168
+    assert figures["Dynamic Shared Memory Per Block"] == 205696
+    assert figures["Driver Shared Memory Per Block"] == 1024
+    assert figures["Shared Memory Configuration Size"] == 233472
+    limits = [
+        figures[f"Block Limit {n}"] for n in ("Barriers", "SM", "Registers", "Shared Mem", "Warps")
+    ]
+    assert limits == [9, 32, 1, 1, 5]
+    assert figures["Theoretical Occupancy"] == pytest.approx(0.1875)
+    assert figures["Achieved Occupancy"] == pytest.approx(0.1553)
+    assert figures["Waves Per SM"] == 1.89
+    assert figures["Cluster Scheduling Policy"] is None
+
+
+def test_decimal_commas():
+    found = read(COMMA)
+    assert len(found.profiles) == 3
+    assert len({one.kernel for one in found.profiles}) == 2
+    gemm = [values(one) for one in found.profiles if "sgemm" in one.kernel]
+    (reduce,) = [values(one) for one in found.profiles if "reduce" in one.kernel]
+    # 117,344 and 120,416 ns: what the timers saw, and not 0.118 us
+    assert statistics.mean(f["gpu__time_duration.sum"] for f in gemm) == pytest.approx(118.88e-6)
+    assert statistics.mean(f["dram__bytes.sum"] for f in gemm) == 29207232
+    share = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+    assert statistics.mean(f[share] for f in gemm) == pytest.approx(0.657)
+    assert reduce["gpu__time_duration.sum"] == pytest.approx(14.912e-6)
+    assert reduce["dram__bytes.sum"] == 2348544
+    assert reduce[share] == pytest.approx(0.067)
+    assert "numbers are read with a decimal comma" in found.notes
+    assert any("blocks of 512 threads, the metric 128" in note for note in found.notes)
+
+
+def export(folder, *lines):
+    path = folder / "ncu.csv"
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+def raw(folder, *rows, metrics="gpu__time_duration.sum", units="ns"):
+    names = ",".join(f'"{name}"' for name in metrics.split())
+    cells = ["", "", "", "", "", "block", "grid", "", *units.split()]
+    unit_row = ",".join(f'"{cell}"' for cell in cells)
+    return export(folder, "talk", HEADER + "," + names, unit_row, *rows)
+
+
+def row(number, *figures, kernel="f"):
+    cells = [number, 1, "a", "h", kernel, "(32, 1, 1)", "(7, 2, 1)", "9.0", *figures]
+    return ",".join(f'"{cell}"' for cell in cells)
+
+
+def test_the_raw_page(tmp_path):
+    path = raw(
+        tmp_path, row(0, "1,234.5", "50.5"), "==PROF== said something", row(1, "99", "0.1"),
+        metrics="gpu__time_duration.sum sm__throughput", units="us %",
+    )  # fmt: skip
+    first, second = read(path).profiles
+    assert values(first) == {
+        "gpu__time_duration.sum": pytest.approx(1234.5e-6),
+        "sm__throughput": pytest.approx(0.505),
+    }
+    assert (first.block, first.grid) == ((32, 1, 1), (7, 2, 1))
+    assert second.number == 1
+
+
+@pytest.mark.parametrize(
+    ("unit", "kind", "factor"),
+    [
+        ("ns", "s", 1e-9),
+        ("usecond", "s", 1e-6),
+        ("msecond", "s", 1e-3),
+        ("second", "s", 1),
+        ("Ghz", "hz", 1e9),
+        ("cycle/nsecond", "hz", 1e9),
+        ("Kbyte/block", "byte", 1e3),
+        ("Gbyte/second", "byte/s", 1e9),
+        ("%", "ratio", 0.01),
+        ("inst/cycle", "", 1),
+        ("", "", 1),
+    ],
+)
+def test_units(tmp_path, unit, kind, factor):
+    path = raw(tmp_path, row(0, "1.25"), units=unit or "-")
+    (value,) = read(path).profiles[0].values
+    assert value.kind == kind
+    assert value.amount == pytest.approx(1.25 * factor)
+
+
+def test_several_runs_in_one_file(tmp_path):
+    content = DETAILS.read_text("utf-8")
+    path = tmp_path / "twice.csv"
+    path.write_text(content + content.replace('"371693"', '"371694"'), "utf-8")
+    assert len(read(path).profiles) == 2
+
+
+def test_utf_16_as_powershell_writes_it(tmp_path):
+    path = tmp_path / "utf16.csv"
+    path.write_bytes(DETAILS.read_text("utf-8").encode("utf-16"))
+    assert read(path).profiles == read(DETAILS).profiles
+
+
+def test_numbers_that_can_be_read_in_two_ways(tmp_path):
+    path = raw(tmp_path, row(0, "117.344"))
+    with pytest.raises(InputError, match=r"'117\.344' can be read in two ways") as caught:
+        read(path)
+    assert "--decimal" in caught.value.hint
+    assert values(read(path, mark=",").profiles[0])["gpu__time_duration.sum"] == pytest.approx(
+        117344e-9
+    )
+    assert values(read(path, mark=".").profiles[0])["gpu__time_duration.sum"] == pytest.approx(
+        117.344e-9
+    )
+
+
+def test_numbers_in_two_notations(tmp_path):
+    with pytest.raises(InputError, match="two notations"):
+        read(raw(tmp_path, row(0, "65.77"), row(1, "6,70")))
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "no CSV export"),
+        (b"hello\nworld\n", "no CSV export"),
+        (b"\x00\xff" * 500, "no CSV export"),
+        (b"NVR\x00" + b"\x01" * 50, "a report, not its CSV"),
+        (HEADER.encode(), "holds no launch"),
+        (HEADER.encode() + b'\n"0","1","a\n', "broken CSV"),
+        (HEADER.encode() + b"\n" + b'"' + b"x" * 200_000 + b'"', "broken CSV"),
+    ],
+)
+def test_what_is_no_export(tmp_path, content, says):
+    path = tmp_path / "file.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=says) as caught:
+        read(path)
+    assert str(path) in str(caught.value)
+
+
+def test_what_is_no_file(tmp_path):
+    with pytest.raises(InputError, match="No such file"):
+        read(tmp_path / "nothing.csv")
+    with pytest.raises(InputError, match="directory"):
+        read(tmp_path)
+
+
+def test_damaged_files_are_refused_or_read(tmp_path):
+    """Cut off anywhere, or with bits flipped: never anything but an answer or an InputError."""
+    chance = random.Random(1)
+    whole = DETAILS.read_bytes()
+    path = tmp_path / "damaged.csv"
+    outcomes = set()
+    for _ in range(150):
+        content = bytearray(whole[: chance.randrange(len(whole))])
+        for _ in range(chance.choice([0, 0, 5])):
+            if content:
+                content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+        path.write_bytes(content)
+        try:
+            outcomes.add(bool(read(path).profiles))
+        except InputError:
+            outcomes.add("refused")
+    assert outcomes == {True, "refused"}
