@@ -36,6 +36,7 @@ COMMANDS: Final = {
     "roofline": "roofline",
     "gemm": "gemm",
     "recommend": "recommend",
+    "diagnose": "diagnose",
     "latency": "latency",
     "overlap": "overlap",
     "arch": "arch",
@@ -49,7 +50,7 @@ EXIT_INTERRUPTED: Final = 130
 #: how models begin a message about an input that is also an option: ``regs = 256: …``
 _INPUT: Final = re.compile(
     r"^(threads|regs|smem|carveout|barriers|grid|cluster|width|tile|warp|instruction|stages"
-    r"|swizzle|split_k|top|clock_mhz) = "
+    r"|swizzle|split_k|top|clock_mhz|elements|per-thread) = "
 )
 
 
