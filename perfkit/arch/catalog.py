@@ -80,7 +80,7 @@ def all_capabilities() -> tuple[Capability, ...]:
 
 def all_gpus() -> tuple[Gpu, ...]:
     """Every product, by key. Reads all their files."""
-    return tuple(load.gpu_file(path) for _, path in sorted(load.files(load.GPUS).items()))
+    return tuple(_product(path) for _, path in sorted(load.files(load.GPUS).items()))
 
 
 def capability(text: str) -> Capability:
@@ -209,7 +209,7 @@ def _gpu_by_key(text: str) -> Gpu | None:
     """By key, then by alias. Reads the aliases and that product, or not even those."""
     files = load.files(load.GPUS)
     if _text(text) in files:
-        return load.gpu_file(files[text])
+        return _product(files[text])
     aliases = load.aliases()
     key = aliases.get(text)
     if key is None:
@@ -224,7 +224,16 @@ def _gpu_by_key(text: str) -> Gpu | None:
             f"{text!r} stands for {key!r}, which the database does not hold",
             hint=f"correct {load.ALIASES}, or add {load.GPUS}/{key}.yaml",
         )
-    return load.gpu_file(files[key])
+    return _product(files[key])
+
+
+def _product(path: Path) -> Gpu:
+    """Read one product. A user's may refer to what is nowhere; the shipped ones are audited."""
+    if load.overlay() is not None:
+        from perfkit.arch.references import refuse_broken
+
+        refuse_broken(path)
+    return load.gpu_file(path)
 
 
 def _gpu_by_name(text: str) -> Gpu | None:
@@ -244,23 +253,6 @@ def _family(text: str) -> tuple[Capability, ...]:
 
 
 def _unknown(what: str, text: str, known: Iterable[str]) -> UnknownTarget:
-    near = _suggestions(text, known)
-    hint = f"nearest: {', '.join(near)}" if near else "perfkit arch list and gpu list show them all"
-    return UnknownTarget(f"unknown {what} {text!r}", hint=hint)
+    from perfkit.arch.suggest import unknown
 
-
-def _suggestions(text: str, known: Iterable[str]) -> list[str]:
-    """Three names at most: those that hold what was typed, and then similar ones.
-
-    ``9`` is more likely the beginning of 9.0 than a part of gtx-950.
-    """
-    from perfkit.arch.nodes import nearest
-
-    typed = normalise(text)
-    names = {normalise(name): name for name in sorted(known, reverse=True)}
-    holding = [name for name in names if typed and typed in name]
-    holding.sort(
-        key=lambda n: (not n.startswith(f"{typed}."), not n.startswith(typed), len(n), names[n])
-    )
-    similar = nearest(normalise(str(_parse(text) or text)), names, 3)
-    return [names[name] for name in dict.fromkeys([*holding, *similar])][:3]
+    return unknown(what, text, known)

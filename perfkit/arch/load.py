@@ -23,6 +23,7 @@ CAPABILITIES: Final = "compute_capability"
 GPUS: Final = "gpu"
 ALIASES: Final = "aliases.yaml"
 SOURCES: Final = "sources.yaml"
+CHIPS: Final = "chips.yaml"
 
 _CAPABILITY: Final = re.compile(r"sm_\d+", re.ASCII)
 
@@ -96,7 +97,7 @@ def _advice(place: str, name: str) -> str | None:
     called = f"{stem}.yaml"
     if place in {CAPABILITIES, GPUS}:
         return None if ending == "yaml" else f"name it {called}"
-    if called in {ALIASES, SOURCES}:
+    if called in {ALIASES, SOURCES, CHIPS}:
         return None if (place, ending) == (".", "yaml") else f"move it to {called}"
     folder = CAPABILITIES if _CAPABILITY.fullmatch(stem) else GPUS
     return f"move it to {folder}/{called}"
@@ -182,12 +183,25 @@ def sources() -> dict[str, Bibliography]:
     Raises:
         ArchDataError: a file breaks the schema.
     """
-    from perfkit.arch import schema
-
     merged: dict[str, Bibliography] = {}
     for path in _existing(SOURCES):
-        for name, (entry, _) in schema.read_sources(path).items():
+        for name, (entry, _) in _sources(path, _stamp(path)).items():
             merged.setdefault(name, entry)
+    return merged
+
+
+def chips() -> dict[str, tuple[str, ...]]:
+    """Chip, in lower case -> keys of products that carry it; the user's directory wins.
+
+    Raises:
+        ArchDataError: a file breaks the schema.
+    """
+    from perfkit.arch import schema
+
+    merged: dict[str, tuple[str, ...]] = {}
+    for path in _existing(CHIPS):
+        for name, (keys, _) in schema.read_chips(path).items():
+            merged.setdefault(name, keys)
     return merged
 
 
@@ -223,3 +237,10 @@ def _aliases(path: Path, _: tuple[int, int]) -> dict[str, tuple[str, int]]:
     from perfkit.arch import schema
 
     return schema.read_aliases(path)
+
+
+@functools.lru_cache(maxsize=8)
+def _sources(path: Path, _: tuple[int, int]) -> dict[str, tuple[Bibliography, int]]:
+    from perfkit.arch import schema
+
+    return schema.read_sources(path)

@@ -71,10 +71,6 @@ class Parsed(Generic[T]):
         """The ``file:line`` of a fact."""
         return self.record.source.at(self.record.nodes.get(fact))
 
-    def source_line(self, index: int) -> str:
-        """The ``file:line`` of one entry of ``sources``."""
-        return self.record.source.at(self.record.nodes.get(f"sources[{index}]"))
-
     def text(self, breach: Breach) -> str:
         """A breach as it is printed, the fact as the file spells it."""
         return f"{self.record.spelling(breach.fact)}: {breach.message}"
@@ -132,6 +128,20 @@ def read_aliases(path: Path) -> dict[str, tuple[str, int]]:
         name: (source.string(node, name), key.start_mark.line + 1)
         for name, (key, node) in source.mapping(source.root, "").items()
     }
+
+
+def read_chips(path: Path) -> dict[str, tuple[tuple[str, ...], int]]:
+    """Read ``chips.yaml``: chip -> (keys of the products that carry it, line).
+
+    Raises:
+        ArchDataError: not a mapping of text to lists of text; ``where`` is ``file:line``.
+    """
+    source = Source(path)
+    found = {}
+    for name, (key, node) in source.mapping(source.root, "").items():
+        keys = tuple(source.string(part, name) for part in source.sequence(node, name))
+        found[name] = (keys, key.start_mark.line + 1)
+    return found
 
 
 def read_sources(path: Path) -> dict[str, tuple[Bibliography, int]]:

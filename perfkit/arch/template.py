@@ -7,12 +7,12 @@ from typing import Final
 
 from perfkit.arch import load
 from perfkit.arch.catalog import gpu_keys
+from perfkit.arch.naming import KEY
 from perfkit.errors import UsageError
 
 #: a source that no bibliography may hold, so that ``arch check`` names every row that was copied
 TODO: Final = "TODO"
 
-_KEY: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 _SOURCE: Final = re.compile(r"^( *- id:) *(\S+)(.*)$", re.MULTILINE)
 _NAME: Final = re.compile(r"^name:.*$", re.MULTILINE)
 _CONFLICTS: Final = re.compile(r"^conflicts:.*", re.MULTILINE | re.DOTALL)
@@ -31,8 +31,8 @@ def product(key: str, like: str) -> str:
     Raises:
         UsageError: no key, or one that the database holds.
     """
-    if not _KEY.fullmatch(key):
-        raise UsageError(f"{key!r} is no key", hint="lower case with hyphens: rtx-a5500")
+    if not KEY.fullmatch(key):
+        raise UsageError(f"{key!r} is no key", hint="lower case with hyphens: rtx-6090")
     if key in gpu_keys():
         raise UsageError(f"{key!r} is in the database", hint=f"perfkit gpu show {key}")
     text = load.files(load.GPUS)[like].read_text("utf-8")

@@ -97,12 +97,12 @@ def compare(
 
 @app.command(
     epilog=examples(
-        "perfkit gpu new rtx-a5500 --like rtx-a5000",
-        "perfkit gpu new rtx-a5500 --like rtx-a5000 -o own/gpu/rtx-a5500.yaml",
+        "perfkit gpu new rtx-6090 --like rtx-5090",
+        "perfkit gpu new rtx-6090 --like rtx-5090 -o own/gpu/rtx-6090.yaml",
     )
 )
 def new(
-    key: Annotated[str, typer.Argument(help="Of the new product: rtx-a5500.")],
+    key: Annotated[str, typer.Argument(help="Of the new product: rtx-6090.")],
     like: Annotated[
         str,
         typer.Option("--like", metavar="GPU", autocompletion=_complete, help="A similar product."),

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from perfkit.arch import audit, load
+from perfkit.arch import audit, catalog, load
+from perfkit.cli.app import main
+from perfkit.errors import ArchDataError
 from perfkit.kernel import DType
-from tests.arch.broken import CAPABILITY, GPU, change, copy
+from tests.arch.broken import CAPABILITY, GPU, SAMPLE, change, copy
 
 UNUSED = "other:\n  title: A\n  publisher: B\n  version: null\n  date: null\n"
 F4 = "dtype: f4, accumulate: f32, sparsity: dense, unit: tensor"
@@ -236,9 +238,14 @@ def test_use_derived_needs_something_derived(tmp_path):
 @pytest.mark.parametrize(
     ("alias", "message"),
     [
-        ("h100: toy-100", None),  # the small database does not hold an H100, but the shipped does
-        ("hopper: toy-100", "also means 'an architecture'"),
-        ("all: toy-100", "also means 'every capability'"),
+        ("new: toy-100", None),
+        # the small database does not hold an H100, but the shipped does
+        ("h100: toy-100", "also means 'h100-sxm5', by its alias"),
+        ("H_100: toy-100", "also means 'h100-sxm5', by its alias"),
+        ("hopper: toy-100", "also means an architecture"),
+        ("ada: toy-100", "also means an architecture"),
+        ("all: toy-100", "also means every capability"),
+        ("device: toy-100", "also means the card at hand"),
         ("h100-sxm5: toy-100", "also means 'h100-sxm5'"),
         ("'90': toy-100", "is a compute capability already"),
     ],
@@ -257,3 +264,138 @@ def test_broken_aliases_and_sources_are_findings(tmp_path):
     (directory / "sources.yaml").write_text("guide: 5\n")
     found = {Path(finding.where.rpartition(":")[0]).name for finding in audit.audit(directory)}
     assert {"aliases.yaml", "sources.yaml"} <= found
+
+
+def overlay(folder: Path, key: str, name: str = "Own card") -> Path:
+    """An overlay with one product that leans on the shipped database."""
+    path = folder / "gpu" / f"{key}.yaml"
+    path.parent.mkdir()
+    text = (SAMPLE / GPU).read_text("utf-8")
+    text = text.replace("id: guide", "id: nvidia-product-pages").replace("Toy 100", name)
+    path.write_text(text, "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("key", "rule", "message"),
+    [
+        ("all", "key", "'all' leads to 'all', but also means every capability"),
+        ("device", "key", "also means the card at hand"),
+        ("hopper", "key", "also means an architecture"),
+        ("ada", "key", "also means an architecture"),
+        ("own,card", "file-name", "use lower case and hyphens"),
+        ("own card", "file-name", "use lower case and hyphens"),
+        ("own_card", "file-name", "use lower case and hyphens"),
+        ("-own", "file-name", "use lower case and hyphens"),
+        ("sm_90", "key", "'sm_90' is a compute capability already"),
+        ("9.0", "key", "'9.0' is a compute capability already"),
+        ("90", "key", "'90' is a compute capability already"),
+        ("h-100", "key", "'h-100' leads to 'h-100', but also means 'h100-sxm5', by its alias"),
+        ("h100", "key", "also means 'h100-sxm5', by its alias"),
+        ("l-40", "key", "also means 'l40'"),
+        ("l40-", "key", "also means 'l40'"),
+        ("h100-sxm5-80gb", "key", "also means 'h100-sxm5', by its"),
+        ("rtx-a-6000", "key", "also means 'rtx-a6000'"),
+    ],
+)
+def test_a_key_that_is_hidden_or_hides(tmp_path, key, rule, message):
+    path = overlay(tmp_path, key)
+    found = {one.rule: one for one in audit.audit(tmp_path)}
+    assert found[rule].where == str(path)
+    assert message in found[rule].message
+    assert set(found) <= {"key", "file-name"}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("H100 NVL", "'H100 NVL' leads to 'own-card', but also means 'h100-nvl'"),
+        ("NVIDIA A100 SXM4 80GB", "also means 'a100-sxm4-80gb'"),
+        ("RTX 4090", "also means 'rtx-4090'"),
+        ("H100", "also means 'h100-sxm5', by its alias"),
+        ("Hopper", "also means an architecture"),
+        ("sm_90", "is a compute capability already"),
+    ],
+)
+def test_a_name_that_is_another_product_s(tmp_path, name, message):
+    path = overlay(tmp_path, "own-card", name)
+    (finding,) = audit.audit(tmp_path)
+    assert (finding.where, finding.rule) == (f"{path}:2", "name")
+    assert message in finding.message
+
+
+def test_a_file_of_the_same_name_replaces_the_shipped_one(tmp_path):
+    """Its aliases still lead to it, and its old name is free."""
+    overlay(tmp_path, "h100-nvl", catalog.gpu("h100-nvl").name)
+    assert audit.audit(tmp_path) == ()
+    (tmp_path / "aliases.yaml").write_text("h100-nvl-94gb: h100-nvl\n")
+    assert audit.audit(tmp_path) == ()
+
+
+def test_two_keys_that_are_one_name(tmp_path):
+    overlay(tmp_path, "own-card")
+    second = tmp_path / "gpu" / "own-c-ard.yaml"
+    second.write_bytes((tmp_path / "gpu" / "own-card.yaml").read_bytes().replace(b"Own", b"My"))
+    assert [one.rule for one in audit.audit(tmp_path)].count("key") == 2
+
+
+def test_a_chip_lists_products(tmp_path):
+    (tmp_path / "chips.yaml").write_text("xy100: [h100-sxm5, own-card]\n")
+    (finding,) = audit.audit(tmp_path)
+    assert (finding.where, finding.rule) == (f"{tmp_path / 'chips.yaml'}:1", "chip")
+    assert "'own-card', which is no product" in finding.message
+    (tmp_path / "chips.yaml").write_text("xy100: h100-sxm5\n")
+    assert rules(audit.audit(tmp_path)) == {"schema"}
+
+
+# -- what a product refers to, when it is used --------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"9.0"', '"9.9"', "no file for compute capability 9.9"),
+        ("rate_class: full", "rate_class: half", "9.0 has no rate class 'half'"),
+        ("id: nvidia-product-pages", "id: nowhere", "'nowhere' is not in sources.yaml"),
+    ],
+)
+def test_a_reference_that_leads_nowhere_is_named_when_it_is_used(
+    tmp_path, monkeypatch, old, new, message
+):
+    path = overlay(tmp_path, "own-card")
+    _, line = change(tmp_path, "gpu/own-card.yaml", old, new)
+    monkeypatch.setenv(load.ENVIRONMENT, str(tmp_path))
+    asked = (
+        lambda: catalog.gpu("own-card"),
+        lambda: catalog.targets("own card"),
+        lambda: catalog.capability_of("own-card"),
+        catalog.all_gpus,
+    )
+    for ask in asked:
+        with pytest.raises(ArchDataError, match=message) as caught:
+            ask()
+        assert caught.value.where == f"{path}:{line}"
+        assert caught.value.hint
+    assert catalog.gpu("h100").key == "h100-sxm5"  # which needs nothing of it
+
+
+def test_a_capability_of_the_user_s_may_take_the_rate_class_of_a_shipped_product(
+    tmp_path, monkeypatch
+):
+    """The small 9.0 has none of the class of H20."""
+    path = tmp_path / CAPABILITY
+    path.parent.mkdir()
+    path.write_bytes((SAMPLE / CAPABILITY).read_bytes())
+    monkeypatch.setenv(load.ENVIRONMENT, str(tmp_path))
+    with pytest.raises(ArchDataError, match=r"9\.0 has no rate class 'h20'") as caught:
+        catalog.gpu("h20")
+    assert (caught.value.where or "").startswith(str(load.shipped() / "gpu" / "h20.yaml:"))
+
+
+def test_the_doctor_does_not_call_such_a_database_ok(tmp_path, monkeypatch, capsys):
+    path = overlay(tmp_path, "own-card")
+    change(tmp_path, "gpu/own-card.yaml", "rate_class: full", "rate_class: half")
+    monkeypatch.setenv(load.ENVIRONMENT, str(tmp_path))
+    assert main(["doctor"]) == 1
+    assert "has no rate class 'half'" in " ".join(capsys.readouterr().out.split())
+    assert path.exists()

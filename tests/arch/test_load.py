@@ -24,7 +24,7 @@ def reads(monkeypatch) -> list[str]:
         opened.append("/".join(source.path.parts[-2:]))
         return text(source)
 
-    for cache in (load._capability, load._gpu, load._aliases):
+    for cache in (load._capability, load._gpu, load._aliases, load._sources):
         cache.cache_clear()
     monkeypatch.setattr(schema.Source, "_text", spy)
     return opened
@@ -82,7 +82,13 @@ def test_an_unchanged_file_is_read_once(tmp_path, monkeypatch, reads):
     monkeypatch.setenv(load.ENVIRONMENT, str(directory))
     assert catalog.gpu("toy-100").sm_count == 100
     assert catalog.gpu("toy-100").sm_count == 100
-    assert reads == [GPU]
+    # what the product refers to is held to the rules, too
+    assert sorted(reads) == [
+        "archdb/sources.yaml",
+        "archdb/sources.yaml",
+        CAPABILITY,
+        GPU,
+    ]
     change(directory, GPU, "sm_count: 100", "sm_count: 1000")  # another size, so another stamp
     assert catalog.gpu("toy-100").sm_count == 1000
 
@@ -121,7 +127,8 @@ def test_overlay_alias_wins(overlay):
 
 def test_overlay_may_be_a_part(tmp_path, monkeypatch):
     (tmp_path / "gpu").mkdir()
-    (tmp_path / GPU).write_bytes((SAMPLE / GPU).read_bytes())
+    known = b"id: nvidia-product-pages"
+    (tmp_path / GPU).write_bytes((SAMPLE / GPU).read_bytes().replace(b"id: guide", known))
     monkeypatch.setenv(load.ENVIRONMENT, str(tmp_path))
     (target,) = catalog.targets("toy-100")
     assert target.capability.compute_capability == (9, 0)
@@ -162,12 +169,12 @@ def test_overlay_that_is_a_file_is_an_error(tmp_path, monkeypatch):
 @pytest.mark.parametrize("ask", [catalog.gpu_keys, catalog.capability_keys, load.aliases])
 def test_a_file_beside_the_folders_is_an_error(overlay, ask):
     """Passing it over in silence would end in "unknown product"."""
-    stray = overlay / "rtx-a5500.yaml"
+    stray = overlay / "rtx-6090.yaml"
     stray.write_text("")
     with pytest.raises(ArchDataError, match="nothing reads a file at this place") as caught:
         ask()
     assert caught.value.where == str(stray)
-    assert caught.value.hint == "move it to gpu/rtx-a5500.yaml"
+    assert caught.value.hint == "move it to gpu/rtx-6090.yaml"
 
 
 def test_the_other_ending_of_yaml_is_an_error(overlay):

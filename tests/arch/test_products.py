@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from perfkit.arch import catalog, load, peaks
+from perfkit.arch.suggest import builds_of
+from perfkit.errors import UnknownTarget
 
 if TYPE_CHECKING:
     from perfkit.arch.types import Gpu
@@ -94,6 +96,14 @@ SPOTS = [
     ("h100-sxm5", "boost_clock_hz", 1_980_000_000),
     ("h100-sxm5", "tensor_clock_hz", 1_830_000_000),
     ("tesla-p100-pcie", "boost_clock_hz", 1_303_000_000),  # 18.7 TFLOPS; TechPowerUp: 1329
+    ("titan-x-maxwell", "sm_count", 24),
+    ("titan-x-pascal", "sm_count", 28),
+    ("gtx-1060-3gb", "sm_count", 9),
+    ("rtx-2060-12gb", "sm_count", 34),
+    ("rtx-3080-12gb", "sm_count", 70),
+    # NVIDIA's page of laptop GPUs, CUDA cores / 128
+    ("rtx-4090-laptop", "sm_count", 9728 // 128),
+    ("rtx-4060-laptop", "sm_count", 3072 // 128),
     ("l40s", "tdp_w", 350),  # TechPowerUp: 300
     ("h200-sxm", "cluster_sm_groups", (18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2)),
 ]
@@ -108,6 +118,7 @@ MEMORY = [
     ("rtx-a6000", "GDDR6", 48, 768),
     ("rtx-4090", "GDDR6X", 24, 1008),
     ("rtx-5090", "GDDR7", 32, 1792),
+    ("rtx-2000-ada", "GDDR6", 16, 224),  # copies of the data sheet; TechPowerUp: 256
     ("rtx-5080", "GDDR7", 16, 960),
     ("gb10", "LPDDR5X", 128, 273),
 ]
@@ -133,6 +144,18 @@ TYPED = {
     "xavier": "jetson-agx-xavier",
     "thor": "jetson-thor-t5000",
     "dgx-spark": "gb10",
+    "NVIDIA TITAN X (Pascal)": "titan-x-pascal",
+    "NVIDIA GeForce GTX TITAN X": "titan-x-maxwell",
+    "NVIDIA GeForce GTX 1060 3GB": "gtx-1060-3gb",
+    "NVIDIA GeForce RTX 4090 Laptop GPU": "rtx-4090-laptop",
+    "NVIDIA GeForce RTX 3050 6GB Laptop GPU": "rtx-3050-laptop-6gb",
+    "Tesla V100-SXM3-32GB": "v100-sxm3-32gb",
+    "Quadro GV100": "quadro-gv100",
+    "NVIDIA T1000 8GB": "t1000-8gb",
+    "NVIDIA L20": "l20",
+    "a5500": "rtx-a5500",
+    "gt 1030": "gt-1030",
+    "RTX 5090 D": "rtx-5090-d",
     "h800": "h800-sxm5",
     "a800": "a800-sxm4-80gb",
 }
@@ -141,6 +164,98 @@ TYPED = {
 @pytest.fixture(params=KEYS)
 def product(request: pytest.FixtureRequest) -> Gpu:
     return catalog.gpu(request.param)
+
+
+def shared_names() -> dict[str, set[str]]:
+    """Product -> names of it that other builds have, too."""
+    found: dict[str, set[str]] = {}
+    for name, key in {**{key: key for key in KEYS}, **load.aliases()}.items():
+        if {*builds_of(name), key} != {key}:
+            found.setdefault(key, set()).add(name)
+    return found
+
+
+def shared_rows() -> list[str]:
+    """The rows of the table in ``archdb/README.md``."""
+    differing = {
+        "SMs": lambda gpu: gpu.sm_count,
+        "clock": lambda gpu: gpu.boost_clock_hz,
+        "memory": lambda gpu: gpu.memory.size_gib,
+        "bandwidth": lambda gpu: gpu.memory.bandwidth_bytes_per_s,
+    }
+    rows = []
+    for key, names in sorted(shared_names().items()):
+        others = [catalog.gpu(other) for name in names for other in builds_of(name)]
+        facts = [
+            fact
+            for fact, get in differing.items()
+            if any(get(other) != get(catalog.gpu(key)) for other in others)
+        ]
+        typed = ", ".join(f"`{name}`" for name in sorted(names))
+        rows.append(f"| {typed} | `{key}` | {', '.join(facts) or 'none of these'} |")
+    return rows
+
+
+def test_a_shared_name_is_that_of_one_build_only_if_an_sm_is_the_same() -> None:
+    found = shared_names()
+    assert len(found) > 15
+    for key, names in found.items():
+        same = catalog.gpu(key)
+        for name in names:
+            for other in map(catalog.gpu, builds_of(name)):
+                assert other.compute_capability == same.compute_capability, name
+                assert other.rate_class == same.rate_class, name
+
+
+def test_what_a_shared_name_stands_for_is_told() -> None:
+    text = (load.shipped() / "README.md").read_text("utf-8")
+    table = text.split("| name | stands for |")[1].split("\n\n")[0].splitlines()[2:]
+    assert table == shared_rows()
+
+
+@pytest.mark.parametrize(
+    ("typed", "builds"),
+    [
+        ("titan-x", "titan-x-maxwell, titan-x-pascal"),
+        ("NVIDIA TITAN X", "titan-x-maxwell, titan-x-pascal"),
+        ("gtx 1060", "gtx-1060-3gb, gtx-1060-6gb"),
+        ("1060", "gtx-1060-3gb, gtx-1060-6gb"),
+        ("rtx-3050-laptop", "rtx-3050-laptop-4gb, rtx-3050-laptop-6gb"),
+    ],
+)
+def test_nothing_is_chosen_where_a_name_is_nobody_s(typed: str, builds: str) -> None:
+    for ask in (catalog.gpu, catalog.targets):
+        with pytest.raises(UnknownTarget, match="names several products") as caught:
+            ask(typed)
+        assert caught.value.hint == f"one of: {builds}"
+
+
+@pytest.mark.parametrize(
+    ("chip", "capability", "carrier"),
+    [
+        ("GA102", "8.6", "rtx-3090"),
+        ("gh100", "9.0", "h100-sxm5"),
+        ("AD102", "8.9", "rtx-4090"),
+        ("GV100", "7.0", "quadro-gv100"),
+    ],
+)
+def test_the_name_of_a_chip(chip: str, capability: str, carrier: str) -> None:
+    for ask in (catalog.targets, catalog.gpu, catalog.capability):
+        with pytest.raises(UnknownTarget, match=f"'{chip}' is the name of a chip") as caught:
+            ask(chip)
+        hint = caught.value.hint or ""
+        assert ask is catalog.gpu or capability in hint
+        assert ask is catalog.capability or carrier in hint
+
+
+def test_the_products_of_a_chip_are_of_one_capability() -> None:
+    """And each product is on one chip."""
+    chips = load.chips()
+    assert len(chips) > 30
+    listed = [key for keys in chips.values() for key in keys]
+    assert len(listed) == len(set(listed)) > 100
+    for chip, keys in chips.items():
+        assert len({catalog.gpu(key).compute_capability for key in keys}) == 1, chip
 
 
 def test_every_capability_has_a_product() -> None:
@@ -197,7 +312,7 @@ def test_geforce_has_half_rate_exactly_where_it_should(product: Gpu) -> None:
 def test_figures_are_plausible(product: Gpu) -> None:
     assert 1 <= product.sm_count <= 192
     assert product.memory.bandwidth_bytes_per_s is None or (
-        20e9 <= product.memory.bandwidth_bytes_per_s <= 10e12
+        15e9 <= product.memory.bandwidth_bytes_per_s <= 10e12
     )
     assert product.memory.l2_bytes is None or 2**17 <= product.memory.l2_bytes <= 2**28
     assert product.tdp_w is None or 5 <= product.tdp_w <= 1600

@@ -71,8 +71,8 @@ def test_the_steps_for_a_new_product_work(document, tmp_path, monkeypatch, capsy
     """The command as written, its file where the tree has it, and the tree as an overlay."""
     text = (ROOT / document).read_text("utf-8")
     (command,) = set(re.findall(r"perfkit (gpu new \S+ --like \S+) -o\s", text))
-    assert re.search(r"^ *own/\n +gpu/rtx-a5500\.yaml", text, re.MULTILINE)
-    path = tmp_path / "own" / "gpu" / "rtx-a5500.yaml"
+    assert re.search(r"^ *own/\n +gpu/rtx-6090\.yaml", text, re.MULTILINE)
+    path = tmp_path / "own" / "gpu" / "rtx-6090.yaml"
     path.parent.mkdir(parents=True)
     assert main([*command.split(), "-o", str(path)]) == 0
     assert main(["arch", "check", str(tmp_path / "own")]) == 1
@@ -81,8 +81,8 @@ def test_the_steps_for_a_new_product_work(document, tmp_path, monkeypatch, capsy
     path.write_text(filled, "utf-8")
     assert main(["arch", "check", str(tmp_path / "own")]) == 0
     monkeypatch.setenv(load.ENVIRONMENT, str(tmp_path / "own"))
-    assert main(["gpu", "show", "rtx-a5500"]) == 0
-    assert "RTX A5500" in capsys.readouterr().out
+    assert main(["gpu", "show", "rtx-6090"]) == 0
+    assert "RTX 6090" in capsys.readouterr().out
 
 
 def test_evidence_is_explained():

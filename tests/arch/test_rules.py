@@ -155,7 +155,7 @@ def test_more_blocks_than_the_tables_of_a_sweep_hold(tmp_path):
         change(folder, CAPABILITY, old, new)
     schema.read_capability(change(folder, CAPABILITY, "blocks_per_sm: 32", "blocks_per_sm: 127")[0])
     path, line = change(folder, CAPABILITY, "blocks_per_sm: 127", "blocks_per_sm: 128")
-    with pytest.raises(ArchDataError, match="limits.max_blocks_per_sm: is above 127") as caught:
+    with pytest.raises(ArchDataError, match=r"limits\.max_blocks_per_sm: is above 127") as caught:
         schema.read_capability(path)
     assert caught.value.where == f"{path}:{line}"
 

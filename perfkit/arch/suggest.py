@@ -1,0 +1,92 @@
+"""What to say of a name that the database does not hold: what it may have meant."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from typing import TYPE_CHECKING, Final
+
+from perfkit.arch import load
+from perfkit.arch.catalog import normalise
+from perfkit.arch.nodes import nearest
+from perfkit.arch.types import ComputeCapability
+from perfkit.errors import UnknownTarget, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: words of a key that tell builds of one name apart; ``ti`` and ``laptop`` make another name
+_BUILD: Final = re.compile(
+    r"\d+gb|sxm\d?|pcie|nvl|gddr\d+x?|ddr\d|maxwell|pascal|blackwell|workstation|server|max|q"
+    r"|agx|nx|nano"
+)
+#: words that people leave out
+_SERIES: Final = re.compile(r"^(?:gtx|rtx|jetson)")
+
+
+def unknown(what: str, text: str, known: Iterable[str]) -> UnknownTarget:
+    """The error for ``text``; ``what`` was asked for: GPU, product or compute capability."""
+    builds = builds_of(text)
+    if what != "compute capability" and len(builds) > 1:
+        return UnknownTarget(f"{text!r} names several products", hint=f"one of: {_list(builds)}")
+    carriers = load.chips().get(normalise(text))
+    if carriers:
+        return UnknownTarget(f"{text!r} is the name of a chip", hint=_chip_hint(what, carriers))
+    near = suggestions(text, known)
+    hint = f"nearest: {_list(near)}" if near else "perfkit arch list and gpu list show them all"
+    return UnknownTarget(f"unknown {what} {text!r}", hint=hint)
+
+
+def builds_of(text: str) -> tuple[str, ...]:
+    """Keys of the products that are builds of that name: ``gtx-1060`` -> its 3 and 6 GB.
+
+    >>> builds_of("NVIDIA TITAN X")
+    ('titan-x-maxwell', 'titan-x-pascal')
+    """
+    typed = normalise(text)
+    return tuple(key for key in sorted(load.files(load.GPUS)) if typed and typed in _short(key))
+
+
+def _short(key: str) -> set[str]:
+    """A key as it is compared, with any of the words that name a build left out."""
+    choices = [(word, "") if _BUILD.fullmatch(word) else (word,) for word in key.split("-")]
+    names = {normalise("".join(words)) for words in product(*choices)}
+    return names | {_SERIES.sub("", name) for name in names}
+
+
+def _chip_hint(what: str, carriers: tuple[str, ...]) -> str:
+    files = load.files(load.GPUS)
+    held = [key for key in carriers if key in files]
+    numbers = {load.gpu_file(files[key]).compute_capability for key in held}
+    capabilities = " or ".join(map(str, sorted(numbers)))
+    if what == "compute capability":
+        return f"write {capabilities}, its capability"
+    products = f"a product that carries it: {_list(held)}"
+    return products if what == "product" else f"{capabilities}, its capability, or {products}"
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(names)
+
+
+def suggestions(text: str, known: Iterable[str]) -> list[str]:
+    """Three names at most: those that hold what was typed, and then similar ones.
+
+    ``9`` is more likely the beginning of 9.0 than a part of gtx-950.
+    """
+    typed = normalise(text)
+    names = {normalise(name): name for name in sorted(known, reverse=True)}
+    holding = [name for name in names if typed and typed in name]
+    holding.sort(
+        key=lambda n: (not n.startswith(f"{typed}."), not n.startswith(typed), len(n), names[n])
+    )
+    similar = nearest(normalise(_as_number(text)), names, 3)
+    return [names[name] for name in dict.fromkeys([*holding, *similar])][:3]
+
+
+def _as_number(text: str) -> str:
+    """``sm_101a`` -> ``10.1``, which is near 10.0; other text as it is."""
+    try:
+        return str(ComputeCapability.parse(text))
+    except UsageError:
+        return text
