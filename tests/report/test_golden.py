@@ -12,16 +12,20 @@ from perfkit.report.views import (
     banks,
     carveout,
     coalescing,
+    diagnose,
     diff,
     divergence,
     doctor,
     fits,
     gpu,
     inspect,
+    latency,
     occupancy,
+    overlap,
+    recommend,
     sweep,
 )
-from tests.report import accesses, builds, results
+from tests.report import accesses, builds, launches, results
 from tests.report.schemas import undescribed, validate
 
 #: file name -> (JSON topic, document, content)
@@ -50,6 +54,31 @@ VIEWS = {
         "inspect",
         lambda: inspect.document([results.AXPY, results.STRANGE]),
         lambda: inspect.content([results.AXPY, results.STRANGE]),
+    ),
+    "latency": (
+        "latency",
+        lambda: latency.document(launches.HIDING),
+        lambda: latency.content(launches.HIDING),
+    ),
+    "latency-issue": (
+        "latency",
+        lambda: latency.document(launches.ISSUE),
+        lambda: latency.content(launches.ISSUE),
+    ),
+    "overlap": (
+        "overlap",
+        lambda: overlap.document(launches.PIPELINE),
+        lambda: overlap.content(launches.PIPELINE),
+    ),
+    "recommend": (
+        "recommend",
+        lambda: recommend.document(launches.RECOMMENDED),
+        lambda: {**recommend.content(launches.RECOMMENDED), "code": None},
+    ),
+    "diagnose": (
+        "diagnose",
+        lambda: diagnose.document(launches.DIAGNOSED),
+        lambda: diagnose.content(launches.DIAGNOSED),
     ),
     "fits": ("fits", lambda: fits.document(builds.FITS), lambda: fits.content(builds.FITS)),
     "diff": ("diff", lambda: diff.document(builds.DIFF), lambda: diff.content(builds.DIFF)),
