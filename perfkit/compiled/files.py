@@ -51,9 +51,9 @@ def read_text(path: Path, what: str) -> bytes:
     """
     with reading(path), path.open("rb") as file:
         text = file.read(_MAX_TEXT + 1)
-    text = text.rstrip(b"\0")  # a C string written whole
     if len(text) > _MAX_TEXT:
         raise InputError(f"larger than {_MAX_TEXT >> 20} MiB: not {what}", where=shown(path))
+    text = text.rstrip(b"\0")  # a C string written whole
     if (at := text.find(b"\0")) >= 0:
         raise InputError(
             "not text in UTF-8: it holds a zero byte",

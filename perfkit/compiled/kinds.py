@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from perfkit.compiled.text_lines import is_wide
+
 #: How many bytes of a file ``describe`` wants to see.
 HEAD_BYTES: Final = 4096
 
@@ -35,6 +37,8 @@ _TEXTS: Final = (
     (rb"\b__global__\b|^\s*#\s*include\b", "CUDA source"),
     (rb"\A\s*(?:\{|\[\s*[\[{\"])", "JSON text"),  # "[ 50%] Building" is none
 )
+#: control characters without those of lines, tabs, pages, backspaces and colours
+_NOT_IN_TEXT: Final = bytes(set(range(32)) - set(b"\b\t\n\v\f\r\x1b"))
 _OF_BUILDS: Final = re.compile(rb"\b(?:nvcc|ptxas|error|warning|make|ninja)\b")
 
 
@@ -44,10 +48,15 @@ def is_cubin(head: bytes) -> bool:
 
 
 def may_be_text(head: bytes) -> bool:
-    """Not one of the known kinds of binary files. A packed text may be."""
-    packed = head.startswith(b"\x1f\x8b")
-    known = head[:4] == b"\x7fELF" or any(head.startswith(magic) for magic, _ in _MAGICS)
-    return bool(head) and (packed or not known)
+    """Neither one of the known kinds of binary files nor full of bytes that no text has.
+
+    A packed text may be one, and a text in UTF-16.
+    """
+    if not head or head.startswith(b"\x1f\x8b"):
+        return bool(head)
+    if head[:4] == b"\x7fELF" or any(head.startswith(magic) for magic, _ in _MAGICS):
+        return False
+    return is_wide(head) or len(head.translate(None, _NOT_IN_TEXT)) > 0.95 * len(head)
 
 
 def is_other_text(head: bytes) -> bool:
@@ -74,4 +83,4 @@ def describe(head: bytes) -> str:
     for pattern, name in _TEXTS:
         if re.search(pattern, head[:HEAD_BYTES], re.MULTILINE):
             return name
-    return "not a file that perfkit knows" if b"\0" in head else "text"
+    return "not a file that perfkit knows" if not may_be_text(head) else "text"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MAX_LINE_BYTES: Final = 2**20
+#: without a line end in so much it is no text, and may never end
+MAX_WITHOUT_LINE_BYTES: Final = 2**26
 _CHUNK_BYTES: Final = 2**18
 _SAMPLE_BYTES: Final = 512
 _GZIP: Final = b"\x1f\x8b"
@@ -28,14 +30,15 @@ def text_lines(head: bytes, stream: BinaryIO, *, origin: str) -> Iterator[bytes]
     """Lines of ``head`` and all that follows in ``stream``. Gzip is told by its magic number.
 
     Raises:
-        InputError: a gzip file that is cut or broken, when reading gets there.
+        InputError: when reading gets there, a gzip file that is cut or broken, or
+            ``MAX_WITHOUT_LINE_BYTES`` without a line end.
     """
     first, chunks = _begun(chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b"")))
     if first.startswith(_GZIP):
         first, chunks = _begun(_unpacked(chunks, origin))
     if (encoding := _wide(first)) is not None:
         first, chunks = _begun(_recoded(chunks, encoding))
-    return _lines(chunks)
+    return _lines(chunks, origin)
 
 
 def _begun(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
@@ -90,16 +93,19 @@ def _unpacked(chunks: Iterable[bytes], origin: str) -> Iterator[bytes]:
         raise InputError("a gzip file that ends too early", where=origin)
 
 
-def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    rest, too_long = b"", False
+def _lines(chunks: Iterable[bytes], origin: str) -> Iterator[bytes]:
+    rest, skipped = b"", 0
     for chunk in chunks:
         pieces = (rest + chunk).split(b"\n")
         rest = pieces.pop()
-        if pieces and (too_long or len(pieces[0]) > MAX_LINE_BYTES):
-            pieces[0], too_long = b"", False
+        if pieces and (skipped or len(pieces[0]) > MAX_LINE_BYTES):
+            pieces[0], skipped = b"", 0
         for piece in pieces:
             yield piece + b"\n"
         if len(rest) > MAX_LINE_BYTES:
-            rest, too_long = b"", True
-    if rest and not too_long:
+            rest, skipped = b"", skipped + len(rest)
+            if skipped > MAX_WITHOUT_LINE_BYTES:
+                size = f"{MAX_WITHOUT_LINE_BYTES >> 20} MiB"
+                raise InputError(f"{size} without the end of a line: not a text", where=origin)
+    if rest and not skipped:
         yield rest
