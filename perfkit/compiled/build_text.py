@@ -74,8 +74,8 @@ def _feed(lines: Iterable[bytes], log: LogReader, usage: UsageReader) -> int:
     for number, line in enumerate(lines, 1):
         if (
             log_waits
-            or b"bytes " in line
             or b"info " in line
+            or b"bytes " in line
             or b"registers" in line
             or b"unction " in line
             or b"ompile time" in line
@@ -83,12 +83,14 @@ def _feed(lines: Iterable[bytes], log: LogReader, usage: UsageReader) -> int:
             or b"ptxas fatal" in line
         ):
             log_waits = log.feed(number, line)
-        if (
-            usage_waits
-            or b"REG:" in line
-            or (b"Function " in line and b"Function properties for " not in line)
-            or b"arch = " in line
-            or b" code:" in line
+        if usage_waits or (
+            not line.startswith(b"ptxas info")
+            and (
+                b"REG:" in line
+                or (b"Function " in line and b"Function properties for " not in line)
+                or b"arch = " in line
+                or b" code:" in line
+            )
         ):
             usage_waits = usage.feed(number, line)
     return number

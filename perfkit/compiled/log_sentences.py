@@ -159,13 +159,12 @@ def read_plain(line: bytes) -> Sentence | None:
     if match is None:
         return None
     kind = match.lastgroup or ""
-    start, end = match.span(kind)
-    if kind != "used":
+    if kind != "used":  # where they stand does not matter: nothing can continue them
         values = match.group(*_PLAIN_GROUPS[kind]) if kind in _PLAIN_GROUPS else ()
-        return Sentence(kind, start, end, values if type(values) is tuple else (values, None))
-    numbers = match.group(*_PLAIN_GROUPS["used"])
+        return Sentence(kind, 0, 0, values if type(values) is tuple else (values, None))
+    start, end = match.span(kind)
     registers, barriers, total, shared, constant = (
-        None if number is None else int(number) for number in numbers
+        None if number is None else int(number) for number in match.group(*_PLAIN_GROUPS["used"])
     )
     used = Used(registers or 0, barriers, None, total, shared, None, constant)
     return Sentence(kind, start, end, (), used)
