@@ -2,16 +2,19 @@
 
 For registers and shared memory the nearest values at which the number of resident blocks changes;
 for the block size, which changes blocks and warps at once, the nearest sizes at which the
-occupancy changes.
+occupancy changes: whole warps, and the largest block that the launch bounds allow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import chain
 from typing import Literal
 
 from perfkit.arch.types import Capability
+from perfkit.models.carveout import allocated_bytes
+from perfkit.models.cluster import in_clusters
 from perfkit.models.inverse import largest_smem
 from perfkit.models.occupancy import Occupancy, Rule, occupancy
 from perfkit.record import record
@@ -43,9 +46,11 @@ class Launch:
     barriers: int = 1
     rule: Rule = "driver"
     max_threads: int | None = None
+    fixed_threads: bool = False  #: the kernel is compiled for this block size alone
+    cluster: int | None = None  #: blocks per cluster; only the hardware's rule looks at it
 
     def on(self, capability: Capability) -> Occupancy:
-        return occupancy(
+        found = occupancy(
             capability,
             threads=self.threads,
             regs=self.regs,
@@ -55,16 +60,17 @@ class Launch:
             rule=self.rule,
             max_threads=self.max_threads,
         )
+        if self.cluster is None or self.rule == "driver":
+            return found
+        return in_clusters(capability, found)
 
 
 def steps(capability: Capability, launch: Launch) -> tuple[Step, ...]:
     """The next step up and the nearest step down of registers, shared memory and block size.
 
-    A step that does not exist (nothing to gain because another resource binds, nothing to lose
-    below the hardware's limit) is left out. The launch's rule is ignored: steps are those of
-    ``driver``, as the hardware may hold more blocks of a larger size under a carveout preference.
+    By the launch's rule. A step that does not exist (nothing to gain because another resource
+    binds, nothing to lose below the hardware's limit) is left out.
     """
-    launch = replace(launch, rule="driver")
     present = launch.on(capability)
     found = (
         _registers(capability, launch, present, up=True),
@@ -100,37 +106,63 @@ def _registers(
 
 
 def _shared(capability: Capability, launch: Launch, present: Occupancy, *, up: bool) -> Step | None:
-    """Shared memory limits only through ``largest_smem``, so only its edges can be steps."""
     blocks = present.blocks_per_sm
     if up:
-        edge = largest_smem(
-            capability, blocks=max(blocks, 1), carveout=launch.carveout, rule=launch.rule
-        )
-        values = [edge + 1] if blocks and edge is not None and edge >= launch.smem else []
+        values = shared_above(capability, launch, blocks) if blocks else ()
+    elif _may_gain(present, "shared_memory"):
+        values = shared_below(capability, launch, blocks + 1)
     else:
-        edge = largest_smem(
-            capability, blocks=blocks + 1, carveout=launch.carveout, rule=launch.rule
-        )
-        gains = _may_gain(present, "shared_memory")
-        values = [edge] if gains and edge is not None and edge < launch.smem else []
+        values = ()
     return _first(
         "shared_memory",
         values,
         lambda value: replace(launch, smem=value).on(capability),
         present,
         launch.smem,
-        lambda other: other.blocks_per_sm != blocks,
+        lambda other: other.blocks_per_sm < blocks if up else other.blocks_per_sm > blocks,
     )
+
+
+def shared_above(capability: Capability, launch: Launch, blocks: int) -> Iterable[int]:
+    """Amounts above the present one, ascending, of which the first with fewer blocks is a step.
+
+    Memory is allocated in units, so that only the first byte of each can be one. By the driver's
+    rule more memory is never more blocks, and the edge is known; by the hardware's it can be.
+    """
+    shared = capability.shared_memory
+    top, unit = shared.max_per_block_optin_bytes, shared.allocation_unit_bytes
+    if launch.rule == "driver":
+        edge = largest_smem(capability, blocks=blocks, carveout=launch.carveout, rule=launch.rule)
+        return [edge + 1] if edge is not None and edge >= launch.smem else []
+    first = allocated_bytes(shared, launch.smem) - shared.reserved_per_block_bytes + 1
+    return chain(range(first, top + 1, unit), [top + 1])
+
+
+def shared_below(capability: Capability, launch: Launch, blocks: int) -> Iterable[int]:
+    """Amounts below the present one, descending, of which the first with ``blocks`` is a step."""
+    shared = capability.shared_memory
+    top, unit = shared.max_per_block_optin_bytes, shared.allocation_unit_bytes
+    if launch.rule == "driver":
+        edge = largest_smem(capability, blocks=blocks, carveout=launch.carveout, rule=launch.rule)
+        return [edge] if edge is not None and edge < launch.smem else []
+    allocated = allocated_bytes(shared, min(launch.smem, top + 1))
+    return range(allocated - unit - shared.reserved_per_block_bytes, -1, -unit)
 
 
 def _block_size(
     capability: Capability, launch: Launch, present: Occupancy, *, better: bool
 ) -> Step | None:
     """Nearest larger block size with less occupancy, or nearest of either side with more."""
+    if launch.fixed_threads:
+        return None
     warp = capability.limits.warp_size
     most = min(capability.limits.max_threads_per_block, launch.max_threads or 1 << 30)
     larger = list(range((launch.threads // warp + 1) * warp, most + 1, warp))
-    smaller = list(range((launch.threads - 1) // warp * warp, 0, -warp))
+    if most % warp and most > launch.threads:
+        larger.append(most)  # the last, incomplete warp that the launch bounds leave room for
+    smaller = list(range((min(launch.threads, most + 1) - 1) // warp * warp, 0, -warp))
+    if most % warp and most < launch.threads:
+        smaller.insert(0, most)
     values = sorted(smaller + larger, key=lambda v: abs(v - launch.threads)) if better else larger
     return _first(
         "block_size",

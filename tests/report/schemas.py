@@ -28,15 +28,17 @@ def validate(topic: str, document: Any) -> None:
 
 def undescribed(topic: str, document: Any) -> list[str]:
     """Keys of an output that its schema does not mention."""
-    return sorted(set(_undescribed(json.loads(schema.text(topic)), document, "")))
+    rules = json.loads(schema.text(topic))
+    return sorted(set(_undescribed(rules, rules.get("$defs", {}), document, "")))
 
 
-def _undescribed(rule: dict[str, Any], value: Any, path: str) -> list[str]:
+def _undescribed(rule: dict[str, Any], named: dict[str, Any], value: Any, path: str) -> list[str]:
+    rule = named[rule["$ref"].removeprefix("#/$defs/")] if "$ref" in rule else rule
     if isinstance(value, list):
         return [
             found
             for item in value
-            for found in _undescribed(rule.get("items", {}), item, f"{path}[]")
+            for found in _undescribed(rule.get("items", {}), named, item, f"{path}[]")
         ]
     if not isinstance(value, dict):
         return []
@@ -47,5 +49,5 @@ def _undescribed(rule: dict[str, Any], value: Any, path: str) -> list[str]:
         found
         for key, inner in value.items()
         if key in known
-        for found in _undescribed(known[key], inner, f"{path}.{key}")
+        for found in _undescribed(known[key], named, inner, f"{path}.{key}")
     ]

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from functools import partial
 from typing import Any, Final
 
 from perfkit.analysis.occupancy import Estimate, Hardware
-from perfkit.analysis.steps import Step
+from perfkit.models.cluster import is_known
 from perfkit.models.occupancy import Occupancy
 from perfkit.report.document import Column, Document, Table
+from perfkit.report.views.occupancy_cells import (
+    carveout_text,
+    cluster_text,
+    registers_limit,
+    shared_limit,
+    waves_text,
+)
 from perfkit.report.views.occupancy_notes import notes
-from perfkit.units import format_bytes, format_ratio
-
-Field = tuple[Column, Callable[[Estimate], Any]]
+from perfkit.report.views.occupancy_steps import (
+    Field,
+    next_block_content,
+    step_content,
+    step_tables,
+)
 
 _IDENTITY: Final[tuple[Field, ...]] = (
     (Column("kernel", "kernel"), lambda e: e.kernel.demangled if e.kernel else None),
@@ -25,7 +34,7 @@ _INPUTS: Final[tuple[Field, ...]] = (
     (Column("block_threads", "block", "count"), lambda e: e.driver.threads),
     (Column("registers_per_thread", "regs", "count"), lambda e: e.driver.regs),
     (Column("shared_bytes_per_block", "shared", "bytes"), lambda e: e.driver.smem_bytes),
-    (Column("carveout_percent", "carveout", "percent"), lambda e: e.driver.carveout),
+    (Column("carveout_percent", "carveout", "percent"), carveout_text),
 )
 _BARRIERS: Final[Field] = (Column("barriers", "barriers", "count"), lambda e: e.driver.barriers)
 _ANSWER: Final[tuple[Field, ...]] = (
@@ -56,6 +65,13 @@ _LIMITS: Final[tuple[Field, ...]] = tuple(
         ("barriers", "barriers", lambda e: e.driver.limits.barriers),
     )
 )
+#: the same for people: what a block takes and what an SM has, where that tells why
+_LIMIT_TEXTS: Final[tuple[Field, ...]] = (
+    *_LIMITS[:2],
+    (Column("limit_registers", "registers"), registers_limit),
+    (Column("limit_shared_memory", "shared memory"), shared_limit),
+    _LIMITS[4],
+)
 _HARDWARE: Final[tuple[Field, ...]] = (
     (
         Column("configured_shared_bytes", "configured as shared", "bytes"),
@@ -83,9 +99,13 @@ def document(found: Sequence[Estimate]) -> Document:
     return Document(
         tables=(
             _table(_heading(found), first, _ANSWER, found),
-            _table("Blocks per SM that each resource allows", who, _LIMITS, found),
-            _steps("Next step up - value (change): occupancy there", "cost", who, found),
-            _steps("Nearest gain - value (change): occupancy there", "gain", who, found),
+            _table(
+                "Blocks per SM that each resource allows (what a block takes of what an SM has)",
+                who,
+                _LIMIT_TEXTS,
+                found,
+            ),
+            *step_tables(who, found),
             _table("Shared memory and L1 of an SM", who, _HARDWARE, found),
             _table("Whole GPU", who, _WHOLE_GPU, found),
         ),
@@ -142,44 +162,9 @@ def _table(
     return _flat((*who, *fields), found, title).without_empty_columns()
 
 
-_QUANTITIES: Final = (
-    ("registers", "registers"),
-    ("shared_memory", "shared memory"),
-    ("block_size", "block size"),
-)
-
-
-def _steps(title: str, kind: str, who: tuple[Field, ...], found: Sequence[Estimate]) -> Table:
-    fields = tuple(
-        (Column(f"{quantity}_{kind}", name), partial(_step_text, quantity=quantity, kind=kind))
-        for quantity, name in _QUANTITIES
-    )
-    if not any(step.kind == kind for e in found for step in e.steps):
-        return Table(columns=(), rows=())
-    return _flat((*who, *fields), found, title)
-
-
-def _step_text(e: Estimate, *, quantity: str, kind: str) -> str | None:
-    """The value, how far away it is, and the occupancy there."""
-    step = next((s for s in e.steps if (s.quantity, s.kind) == (quantity, kind)), None)
-    if step is None:
-        return None
-    value, change = str(step.value), f"{step.change:+d}"
-    if quantity == "shared_memory":
-        value, change = format_bytes(step.value), f"{step.change:+d} B"
-    outcome = format_ratio(step.ratio) if step.blocks_per_sm else "no launch"
-    return f"{value} ({change}): {outcome}"
-
-
-def _cluster_text(e: Estimate) -> str | None:
-    if e.cluster is None:
-        return None
-    return f"{'' if e.cluster.exact else 'at most '}{e.cluster.active_clusters}"
-
-
 _WHOLE_GPU: Final[tuple[Field, ...]] = (
     (Column("grid", "grid", "count"), lambda e: e.grid),
-    (Column("waves", "waves"), lambda e: f"{e.waves.waves:.2f}" if e.waves else None),
+    (Column("waves", "waves"), waves_text),
     (
         Column("tail_blocks", "blocks in the last wave", "count"),
         lambda e: e.waves.partial_wave_blocks if e.waves else None,
@@ -188,7 +173,7 @@ _WHOLE_GPU: Final[tuple[Field, ...]] = (
         Column("tail_share_max", "its share of the time, at most", "ratio"),
         lambda e: e.waves.tail_share_max if e.waves else None,
     ),
-    (Column("clusters", "active clusters"), _cluster_text),
+    (Column("clusters", "active clusters"), cluster_text),
 )
 
 
@@ -204,12 +189,14 @@ def _result(e: Estimate) -> dict[str, Any]:
         "compute_capability": str(e.target.capability.compute_capability),
         "kernel": e.kernel.demangled if e.kernel else None,
         **_occupancy(e.driver),
+        "carveout_asked_bytes": e.carveout_asked_bytes,
         "hardware": _hardware(e.hardware) if e.hardware else None,
-        "steps": [_step(step) for step in e.steps],
+        "steps": [step_content(step) for step in e.steps],
+        "next_block": next_block_content(e.next_block),
         "grid": e.grid,
         "waves": asdict(e.waves) if e.waves else None,
         "cluster_size": e.cluster_size,
-        "cluster": asdict(e.cluster) if e.cluster else None,
+        "cluster": _cluster(e),
         "notes": notes(e),
     }
 
@@ -238,16 +225,11 @@ def _occupancy(o: Occupancy) -> dict[str, Any]:
     }
 
 
-def _step(step: Step) -> dict[str, Any]:
-    return {
-        "quantity": step.quantity,
-        "kind": step.kind,
-        "value": step.value,
-        "change": step.change,
-        "blocks_per_sm": step.blocks_per_sm,
-        "warps_per_sm": step.warps_per_sm,
-        "occupancy": step.ratio,
-    }
+def _cluster(e: Estimate) -> dict[str, Any] | None:
+    limits = e.target.capability.cluster
+    if e.cluster is None or limits is None:
+        return None
+    return asdict(e.cluster) | {"known": is_known(limits, e.cluster.size)}
 
 
 def _hardware(h: Hardware) -> dict[str, Any]:
@@ -261,4 +243,6 @@ def _hardware(h: Hardware) -> dict[str, Any]:
         "l1_bytes": h.l1_bytes,
         "evidence": h.evidence,
         "is_upper_bound": h.is_upper_bound,
+        "steps": [step_content(step) for step in h.steps],
+        "next_block": next_block_content(h.next_block),
     }

@@ -11,13 +11,29 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from io import StringIO
 
 import pytest
 
+from perfkit.analysis.occupancy import estimate
+from perfkit.analysis.steps import Launch
+from perfkit.arch import catalog
 from perfkit.report import csv as report_csv
 from perfkit.report.views import occupancy
+from perfkit.report.views.occupancy_notes import notes
 from tests.report import results
+from tests.report.results import LAUNCH
+
+#: clusters of up to 8 and nobody knows of how many more
+OPEN = replace(
+    results.TARGETS[0],
+    capability=replace(
+        results.HOPPER,
+        cluster=replace(results.HOPPER.cluster, max_nonportable=None),
+        unknown={"cluster.max_nonportable": "no paper says"},
+    ),
+)
 
 FIRST, SECOND, THIRD = occupancy.content(results.SAME)["results"]
 
@@ -63,30 +79,154 @@ def test_the_hardware_holds_more_and_a_note_says_so():
     ("kind", "quantity", "expected"),
     [
         # 65 registers: 2,304 per warp, 7 warps a partition, 14 blocks
-        ("Next step up", "registers_cost", "65 (+25): 43.75%"),
+        ("Room", "registers_cost", "65 (+25): 43.75%"),
         # 1,025 B allocate 2,176
-        ("Next step up", "shared_memory_cost", "1025 B (+1 B): 46.88%"),
+        ("Room", "shared_memory_cost", "1025 B (+1 B): 46.88%"),
         # 25 warps: one block
-        ("Next step up", "block_size_cost", "800 (+736): 39.06%"),
+        ("Room", "block_size_cost", "800 (+736): 39.06%"),
         # 17 blocks of 1,920 B
-        ("Nearest gain", "shared_memory_gain", "896 B (-128 B): 53.12%"),
+        ("What", "next_block", "17 blocks, shared memory <= 896 B (now 1 KiB): 53.12%"),
         # 16 blocks of 3 warps
-        ("Nearest gain", "block_size_gain", "96 (+32): 75%"),
-        # shared memory binds alone
-        ("Nearest gain", "registers_gain", "-"),
+        ("What", "block_size_gain", "96 (+32): 75%"),
     ],
 )
-def test_steps(kind, quantity, expected):
-    assert table(occupancy.document(results.SAME), kind)[0][quantity] == expected
+def test_steps_of_the_occupancy_api(kind, quantity, expected):
+    tables = occupancy.document(results.SAME)
+    kind += " before occupancy drops" if kind == "Room" else " would raise occupancy"
+    assert table(tables, f"{kind} (by the occupancy API)")[0][quantity] == expected
+
+
+def test_steps_of_the_hardware_where_they_differ():
+    """24 blocks by registers; 41 take 1,536 a warp, 10 warps a partition, 20 blocks of two."""
+    rows = table(occupancy.document(results.SAME), "Room before occupancy drops (on the hardware)")
+    assert [row["target"] for row in rows] == ["toy-100", "toy-50"]  # 6.1 has no reserve
+    assert rows[0]["registers_cost"] == "41 (+1): 62.5%"
+    assert [row["evidence"] for row in rows] == ["measured", "assumed"]
+    rows = table(occupancy.document(results.SAME), "What would raise occupancy (on the hardware)")
+    # 25 blocks of two warps: 13 warps a partition, 1,260 registers each, 1,024 in whole units,
+    # with which 16 warps fit, 32 blocks
+    assert rows[0]["next_block"] == "32 blocks, registers <= 32 (now 40): 100%"
+
+
+def test_one_table_where_the_rules_agree():
+    titles = [one.title for one in occupancy.document(results.KERNELS).tables if one.rows]
+    assert sum("occupancy -" in title for title in titles if title) == 1
+    assert not any("API" in title for title in titles if title)
+
+
+def test_what_a_block_takes_of_what_an_sm_has():
+    (row, *_) = table(occupancy.document(results.SAME), "Blocks per SM that each resource")
+    assert row["limit_registers"] == "24 (2560 of 65536)"
+    assert row["limit_shared_memory"] == "16 (2 KiB of 32 KiB)"
+    assert row["limit_warps"] == "32"
+
+
+def test_a_cost_that_ends_in_no_launch_is_called_a_limit():
+    found = estimate(results.TARGETS[0], Launch(threads=1024, regs=64, smem=0))
+    (row,) = table(occupancy.document([found]), "Room before occupancy drops")
+    assert row["registers_cost"] == "65 (+1): the limit, no launch"
+    assert row["shared_memory_cost"].endswith("the limit, no launch")
+
+
+@pytest.mark.parametrize(
+    ("launch", "text"),
+    [
+        (
+            {"threads": 288, "regs": 32},  # 7 blocks of 9 warps
+            "8 blocks: impossible, too few warp slots left for blocks of 288 threads",
+        ),
+        ({"threads": 32, "regs": 16}, "33 blocks: impossible, all 32 block slots are taken"),
+        ({"threads": 1024, "regs": 65}, "1 block, registers <= 64 (now 65): 50%"),
+        (
+            {"threads": 128, "regs": 128, "smem": 57344},  # 4 blocks by either: 228 KiB by 57
+            "5 blocks, registers <= 96 (now 128) and shared memory <= 45568 B (now 56 KiB): 31.25%",
+        ),
+        (
+            {"threads": 512, "regs": 16, "max_threads": 100},  # 100 threads: 4 warps, 16 blocks
+            "16 blocks, block <= 100 (now 512): 100%",
+        ),
+    ],
+)
+def test_what_one_more_block_takes(launch, text):
+    found = estimate(results.TARGETS[0], Launch(**{"smem": 0} | launch))
+    (row,) = table(occupancy.document([found]), "What would raise occupancy")
+    assert row["next_block"] == text
 
 
 def test_waves_and_clusters():
     first, second, third = table(occupancy.document(results.SAME), "Whole GPU")
-    assert (first["waves"], first["tail_blocks"]) == ("0.42", "1000")  # 1000 / (100 x 24)
-    assert first["clusters"] == str(18 * 24 // 2 + 16 * 24 // 2)
+    clusters = 18 * 24 // 2 + 16 * 24 // 2
+    assert first["clusters"] == str(clusters)
+    # a wave is what the clusters hold: 816 blocks, not 100 x 24
+    assert (first["waves"], first["tail_blocks"]) == ("1.23", str(1000 - 2 * clusters))
+    assert FIRST["waves"]["blocks_per_wave"] == FIRST["cluster"]["active_blocks"]
     assert second["clusters"] == f"at most {50 * 24 // 2}"
+    assert second["waves"] == f"at least {1000 / (50 * 24):.2f}"
     assert third["waves"] == third["clusters"] == "-"
     assert any("waves need a product" in note for note in THIRD["notes"])
+
+
+def test_slots_for_blocks_of_clusters():
+    """Where the capability has them, the hardware holds no more, and the notes say so."""
+    few = replace(results.HOPPER, cluster=replace(results.HOPPER.cluster, max_blocks_per_sm=8))
+    target = replace(results.TARGETS[0], capability=few)
+    found = estimate(target, Launch(threads=32, regs=16, smem=0), grid=1000, cluster=2)
+    (result,) = occupancy.content([found])["results"]
+    assert result["blocks_per_sm"] == 32
+    assert result["hardware"]["blocks_per_sm"] == 8
+    assert result["waves"]["blocks_per_wave"] == 18 * 8 + 16 * 8
+    (note,) = result["notes"]
+    assert "holds at most 8 blocks of a launch in clusters" in note
+    (without,) = occupancy.content([estimate(results.TARGETS[0], LAUNCH, cluster=2)])["results"]
+    assert any("is not known (9.0: at most 8, measured)" in note for note in without["notes"])
+
+
+def test_a_cluster_of_which_nobody_knows():
+    found = estimate(OPEN, Launch(threads=32, regs=16, smem=0), cluster=16)
+    (result,) = occupancy.content([found])["results"]
+    assert (result["cluster"]["known"], result["cluster"]["exact"]) == (False, False)
+    assert any("whether of 16 is not known (no paper" in note for note in result["notes"])
+    assert not any("not portable" in note for note in result["notes"])
+
+
+def test_idle_lanes_of_the_last_warp():
+    def said(threads):
+        found = estimate(results.TARGETS[0], Launch(threads=threads, regs=16, smem=0))
+        return [note for note in notes(found) if "idle" in note]
+
+    assert said(256) == []
+    (note,) = said(250)
+    assert "250 threads has 6 idle lanes: a block of 256 takes the same" in note
+    assert "1 idle lane:" in said(31)[0]
+
+
+@pytest.mark.parametrize(
+    ("smem", "configured"),
+    # 28 % of 228 KiB are 65,372 B: 1,024 B fit 63 times, 126 KiB with reserves; 20,000 B 3 times
+    [(1024, 132), (20000, 64)],
+)
+def test_a_capacity_asked_for_and_what_becomes_of_it(smem, configured):
+    found = estimate(
+        results.TARGETS[0],
+        Launch(threads=128, regs=32, smem=smem, carveout=28),
+        carveout_asked_bytes=65536,
+    )
+    assert found.hardware.configured_shared_bytes == configured * 1024
+    document = occupancy.document([found])
+    assert document.tables[0].title.endswith("carveout 64 KiB (28%)")
+    said = [note for note in document.notes if "asked for" in note]
+    assert bool(said) is (configured != 64)
+    (result,) = occupancy.content([found])["results"]
+    assert (result["carveout_percent"], result["carveout_asked_bytes"]) == (28, 65536)
+
+
+def test_barriers_that_two_headers_disagree_about():
+    (target,) = catalog.targets("10.3")
+    busy = estimate(target, Launch(threads=32, regs=16, smem=0, barriers=4))
+    (note,) = [note for note in notes(busy) if "named barriers" in note]
+    assert "cuda-occupancy-h-13.5: 32, not cuda-occupancy-h-13.0: 64" in note
+    idle = estimate(target, Launch(threads=512, regs=16, smem=0))
+    assert not any("named barriers" in note for note in notes(idle))
 
 
 def test_csv_has_one_value_in_a_cell_and_the_keys_of_json():
