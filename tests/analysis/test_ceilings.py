@@ -1,0 +1,105 @@
+"""Files of measured ceilings: what is read, and every way in which one can be none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from perfkit.analysis.ceilings import parse
+from perfkit.arch.peaks import PeakKey
+from perfkit.errors import InputError, PerfkitError
+from perfkit.kernel import DType
+from tests.report.schemas import validator
+
+BF16 = {"dtype": "bf16", "accumulate": "f32", "sparsity": "dense", "unit": "tensor"}
+WHOLE = {
+    "schema": "perfkit.ceilings/1",
+    "gpu": "h200-sxm",
+    "clock_mhz": 1500,
+    # medians of PyTorch 2.11 on one H200: copy, add, read, write
+    "memory": [
+        {"level": "dram", "bytes_per_s": 4.283e12, "how": "copy"},
+        {"level": "dram", "bytes_per_s": 4.369e12, "how": "add"},
+        {"level": "dram", "bytes_per_s": 4.352e12, "how": "read"},
+    ],
+    "compute": [BF16 | {"flop_per_s": 6.88e14}, BF16 | {"flop_per_s": 6.5e14}],
+    "when": "2026-11-30",
+}
+
+
+def read(**changes):
+    return parse(json.dumps(WHOLE | changes), "c.json")
+
+
+def test_the_best_of_several_is_the_ceiling():
+    found = read()
+    assert found.memory == {"dram": 4.369e12}
+    assert found.compute == {PeakKey(DType.BF16, DType.F32, "dense", "tensor"): 6.88e14}
+    assert (found.gpu, found.clock_hz, found.origin) == ("h200-sxm", 1.5e9, "c.json")
+
+
+def test_an_alias_and_no_clock():
+    found = read(gpu="H200", clock_mhz=None)
+    assert (found.gpu, found.clock_hz) == ("h200-sxm", None)
+
+
+@pytest.mark.parametrize("only", ["memory", "compute"])
+def test_one_of_the_two_is_enough(only):
+    other = {"memory": "compute", "compute": "memory"}[only]
+    content = {key: value for key, value in WHOLE.items() if key != other}
+    assert getattr(parse(json.dumps(content), "c.json"), only)
+
+
+def test_what_is_read_fits_the_schema():
+    assert validator("ceilings").is_valid(WHOLE)
+
+
+BROKEN = {
+    "no JSON": ("{", "is no JSON"),
+    "deep": ("[" * 100_000, "is no JSON"),
+    "a list": ("[]", "the schema is 'list'"),
+    "no schema": ("{}", "the schema is None"),
+    "another schema": (json.dumps(WHOLE | {"schema": "perfkit.ceilings/2"}), "ceilings/2'"),
+    "no gpu": (json.dumps(WHOLE | {"gpu": None}), "gpu is None"),
+    "an unknown gpu": (json.dumps(WHOLE | {"gpu": "h201"}), "c.json: gpu: unknown product"),
+    "a capability": (json.dumps(WHOLE | {"gpu": "9.0"}), "c.json: gpu: "),
+    "empty": (json.dumps(WHOLE | {"memory": [], "compute": []}), "holds no ceiling"),
+    "no list": (json.dumps(WHOLE | {"memory": {}}), "c.json: memory: is no list"),
+    "no object": (json.dumps(WHOLE | {"compute": [1]}), "c.json: compute: is no list"),
+    "level": (json.dumps(WHOLE | {"memory": [{"level": "l3"}]}), "memory[0]: level is 'l3'"),
+    "dtype": (json.dumps(WHOLE | {"compute": [BF16 | {"dtype": "fp16"}]}), "dtype is 'fp16'"),
+    "unit": (json.dumps(WHOLE | {"compute": [BF16 | {"unit": ["x"]}]}), "unit is ['x']"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_no_file_of_ceilings(name):
+    text, says = BROKEN[name]
+    with pytest.raises(InputError) as error:
+        parse(text, "c.json")
+    assert says in str(error.value)
+    assert error.value.hint
+
+
+@pytest.mark.parametrize("value", [0, -1, None, "5", True, float("nan"), float("inf"), 10**400, []])
+def test_a_rate_that_is_none(value):
+    for change in (
+        {"memory": [{"level": "dram", "bytes_per_s": value}]},
+        {"compute": [BF16 | {"flop_per_s": value}]},
+        *([{"clock_mhz": value}] if value is not None else []),
+    ):
+        with pytest.raises(InputError, match="is not a positive number"):
+            read(**change)
+
+
+def test_bytes_that_are_no_text():
+    with pytest.raises(InputError, match="is no JSON"):
+        parse(b"\xff\xfe\x00", "c.json")
+
+
+def test_every_truncation_is_refused():
+    text = json.dumps(WHOLE)
+    for length in range(len(text)):
+        with pytest.raises(PerfkitError):
+            parse(text[:length], "c.json")
