@@ -2,8 +2,8 @@
 
 Each reader gets files of ours with bits flipped, numbers replaced by extreme ones, pieces cut out,
 repeated or moved. Whatever is not a ``PerfkitError``, or takes a second of the processor's time, is
-kept in the working directory and ends the run with exit code 1. No tool of NVIDIA's takes part, but for the
-reader ``container``, which is therefore slow: give it fewer rounds.
+kept in the working directory and ends the run with exit code 1. No tool of NVIDIA's takes part, but
+for the reader ``container``, which is therefore slow: give it fewer rounds.
 
     python -m tests.bench.fuzz [--rounds 2000000] [--seed 1] [READER…]
 """
