@@ -35,7 +35,8 @@ def read_text(head: bytes, stream: BinaryIO, *, origin: str, arch: str | None = 
         head: the first bytes, already read.
         stream: the rest; it is read once and not kept.
         origin: the text's name, for people.
-        arch: of kernels for which the text names none, such as ``sm_89``.
+        arch: of kernels for which the text names none, such as ``sm_89``; it does not count where
+            the text names one anywhere.
 
     Raises:
         NoKernel: none is found; the message says what was looked for.
@@ -50,6 +51,8 @@ def read_lines(lines: Iterable[bytes], *, origin: str, arch: str | None = None) 
     troubles = Troubles()
     log, usage = LogReader(troubles), UsageReader(troubles)
     count = _feed(lines, log, usage)
+    if log.archs() | usage.archs():
+        arch = None  # what the option names need not be what the nameless rest was compiled for
     shown = shown_names(log.names() | usage.names())
     kernels = (
         *log.kernels(origin=origin, arch=arch, shown=shown),

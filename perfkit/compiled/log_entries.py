@@ -70,9 +70,10 @@ def _bare(name: bytes) -> bytes:
 class Function:
     """A device function's block, until it is known whose it is."""
 
-    __slots__ = ("frame", "line", "since")
+    __slots__ = ("frame", "line", "name", "since")
 
-    def __init__(self, line: int, since: int) -> None:
+    def __init__(self, name: bytes, line: int, since: int) -> None:
+        self.name = name
         self.line = line
         self.since = since
         self.frame: tuple[int, int, int] | None = None

@@ -40,7 +40,7 @@ _PLAIN: Final = re.compile(
     rb"(?:, (\d{1,15}) bytes cmem\[0\])?(?:, \d{1,15} bytes cmem\[\d{1,3}\])*)\r?\n"
     rb"|(?P<time>ptxas info    : Compile time = .*)\n"
 )
-_TARGET: Final = re.compile(rb" ?\(target: ((?:sm|compute)_\w+)\)")
+_TARGET: Final = re.compile(rb" ?\(target: (sm_\d{2,3}[af]?)\)")
 _CLAUSE: Final = re.compile(
     rb", ?(?:used (\d{1,9}) barriers?"
     rb"|(\d{1,15})(?:\+\d{1,15})? (stack|textures?|surfaces?|samplers?"

@@ -84,7 +84,7 @@ class LogStream:
             self._advance(named[0], FRAME)
             self._awaiting.append(named[0])
             return
-        self._function = Function(line, self._clock)
+        self._function = Function(name, line, self._clock)
         self._awaiting.append(self._function)
         # a kernel's own functions come after its registers: this one is another kernel's
         for entry in self._open:
@@ -134,7 +134,7 @@ class LogStream:
     def used(self, used: Used, line: int) -> bool:
         """Whether it is known whose numbers these are, or which kernels share the doubt."""
         self._clock += 1
-        waiting = self._waiting()
+        waiting = self._waiting() or self._without_beginning()
         if not waiting:
             self._skip_record()
             return False
@@ -209,6 +209,19 @@ class LogStream:
             # a terminal cut the line at its edge
             found = [entry for entry in waiting if len(name) >= 8 and entry.name.startswith(name)]
         return found
+
+    def _without_beginning(self) -> list[Entry]:
+        """A whole record but for the line that names the architecture, as people quote it."""
+        block, steps = self._function, 2 if self._has_frames else 1
+        if block is None or self._open or self._is_mixed or block.since != self._clock - steps:
+            return []
+        found = Entry(block.name, None, block.line, self._module)
+        found.frame, found.stage = block.frame, USED
+        self._function = None
+        self._open.append(found)
+        self._own.append(found)
+        self._entries.append(found)
+        return [found]
 
     def _skip_record(self) -> None:
         """A line "Used" for nobody: lines are missing, and what is begun has lost its end."""

@@ -62,6 +62,12 @@ class LogReader:
             text(name) for name, _, _, _ in self._links
         }
 
+    def archs(self) -> set[str]:
+        """The architectures that the log names."""
+        named = {entry.arch for entry in self._entries}
+        named |= {arch or used.arch for _, arch, _, used in self._links}
+        return {text(arch) for arch in named if arch is not None}
+
     def kernels(
         self, *, origin: str, arch: str | None = None, shown: Mapping[str, str] | None = None
     ) -> Iterator[KernelResources]:
@@ -69,7 +75,8 @@ class LogReader:
 
         Args:
             origin: the log's name.
-            arch: of kernels for which the log names none, such as ``sm_89``.
+            arch: of kernels for which the log names none, such as ``sm_89``; meant for logs that
+                name none at all.
             shown: symbol -> name for people.
         """
         shown = shown or {}
@@ -130,7 +137,7 @@ class LogReader:
         if (stream := self._streams.get(key)) is not None:
             self._is_tagged |= bool(key) and kind != "entry"
             return stream
-        if kind == "entry":
+        if kind == "entry" or (kind == "function" and not self._streams):
             if len(self._streams) >= _MOST_STREAMS:
                 self._streams.pop(next(iter(self._streams))).finish()
             self._streams[key] = stream = LogStream(self._entries)

@@ -117,6 +117,11 @@ class UsageReader:
         """The symbols of all kernels so far."""
         return {_text(function.name) for function in self._functions if function.is_kernel}
 
+    def archs(self) -> set[str]:
+        """The architectures that the text names."""
+        named = {function.arch for function in self._functions}
+        return {arch.decode("ascii") for arch in named if arch is not None}
+
     def kernels(
         self, *, origin: str, arch: str | None = None, shown: Mapping[str, str] | None = None
     ) -> Iterator[KernelResources]:
