@@ -135,6 +135,8 @@ def _from_frames(
         unknown |= dict.fromkeys(("spill_store_bytes", "spill_load_bytes"), no_frame)
     _callees(entry, numbers, unknown)
     reason = _why_unknown(entry, own, total, unbounded=unbounded)
+    if entry.used is None:
+        own = total  # as a cubin has it: with everything that is called
     if reason is not None:
         total = None
         unknown["stack_bytes"] = unknown["local_bytes"] = reason
