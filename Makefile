@@ -20,7 +20,7 @@ help:
 	@echo "make demo        occupancy of an example kernel on five GPUs; needs no GPU"
 	@echo "make test        lint, types, the wheel in an empty environment, all tests"
 	@echo "make lint        ruff and mypy only"
-	@echo "make bench       throughput, start-up and compile times (tests/bench/README.md)"
+	@echo "make bench       throughput, start-up, compile times, logs (tests/bench/README.md)"
 	@echo "make exhaustive  the occupancy model against NVIDIA's header, whole axes; ten minutes"
 	@echo "make clean       remove $(VENV) and build output"
 
@@ -41,7 +41,7 @@ wheel: $(VENV)/test.stamp
 oracle: $(ORACLE)/oracle.stamp
 
 bench: $(VENV)/test.stamp oracle
-	@status=0; for name in occupancy_throughput startup compile; do \
+	@status=0; for name in occupancy_throughput startup compile log_reader; do \
 	    echo "== $$name"; $(BIN)/python -m tests.bench.$$name || status=1; done; exit $$status
 
 exhaustive: $(VENV)/test.stamp oracle
