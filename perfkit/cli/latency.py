@@ -24,7 +24,7 @@ app = new_app()
 @app.command(
     epilog=examples(
         "perfkit latency -g h100 --level dram --latency-ns 600 --width 16 --ilp 4",
-        "perfkit latency -g h100 --level dram --latency-ns 600 --width 16 -t 256 -r 64",
+        "perfkit latency -g h100 --latency-ns 600 --width 16 -t 256 -r 64",
         "perfkit latency -g 7.0 --level issue --latency-cycles 4",
     )
 )

@@ -40,7 +40,7 @@ def _number(option: str, metavar: str, text: str) -> Any:
     epilog=examples(
         "perfkit overlap --h2d 1G --d2h 1G --kernel-ms 20 --link pcie4x16 --chunks 8",
         "perfkit overlap --h2d 1G --d2h 1G --kernel-ms 20 --link pcie4x16 --best",
-        "perfkit overlap --h2d 1G --kernel-ms 20 --h2d-gb-per-s 22.5 --best --streams 3",
+        "perfkit overlap --h2d 1G --kernel-ms 20 --h2d-gb-per-s 22 --best --streams 3",
     )
 )
 def overlap(
