@@ -60,8 +60,12 @@ def printable(text: str) -> str:
 
 
 def _format_rate(flop_per_s: float) -> str:
-    tera = flop_per_s / 1e12
-    return f"{tera:.4g} TFLOP/s" if tera < 1e4 else f"{tera:.0f} TFLOP/s"
+    return f"{_four_digits(flop_per_s / 1e12)} TFLOP/s"
+
+
+def _four_digits(value: float) -> str:
+    """Without an exponent for what is large."""
+    return f"{value:.4g}" if value < 1e4 else f"{value:.0f}"
 
 
 def _format_names(names: tuple[str, ...]) -> str:
@@ -86,7 +90,7 @@ _FORMAT: Final[dict[Unit, Callable[[Any], str]]] = {
     "gb_per_s": lambda value: f"{value:g} GB/s",
     "seconds": format_seconds,
     "flop": lambda value: format_count(value, "FLOP"),
-    "intensity": lambda value: f"{value:.4g} FLOP/byte",
+    "intensity": lambda value: f"{_four_digits(value)} FLOP/byte",
     "traffic": format_traffic,
 }
 

@@ -17,15 +17,19 @@ from perfkit.report.views import (
     divergence,
     doctor,
     fits,
+    gemm,
+    gemm_content,
+    gemm_rank,
     gpu,
     inspect,
     latency,
     occupancy,
     overlap,
     recommend,
+    roofline,
     sweep,
 )
-from tests.report import accesses, builds, launches, results
+from tests.report import accesses, bounds, builds, launches, results
 from tests.report.schemas import undescribed, validate
 
 #: file name -> (JSON topic, document, content)
@@ -141,6 +145,31 @@ VIEWS = {
         "gpu-list",
         lambda: gpu.listing([results.TOY, results.NO_GROUPS]),
         lambda: gpu.listing_content([results.TOY, results.NO_GROUPS]),
+    ),
+    "roofline": (
+        "roofline",
+        lambda: roofline.document(bounds.ONE, {}),
+        lambda: roofline.content(bounds.ONE, {}),
+    ),
+    "roofline-many": (
+        "roofline",
+        lambda: roofline.document(bounds.MANY, bounds.LEFT_OUT),
+        lambda: roofline.content(bounds.MANY, bounds.LEFT_OUT),
+    ),
+    "gemm": (
+        "gemm",
+        lambda: gemm.document(bounds.GEMM, {}),
+        lambda: gemm_content.content(bounds.GEMM, {}),
+    ),
+    "gemm-many": (
+        "gemm",
+        lambda: gemm.document(bounds.GEMMS, bounds.LEFT_OUT),
+        lambda: gemm_content.content(bounds.GEMMS, bounds.LEFT_OUT),
+    ),
+    "gemm-rank": (
+        "gemm-rank",
+        lambda: gemm_rank.document(bounds.RANKED, {}),
+        lambda: gemm_rank.content(bounds.RANKED, {}),
     ),
     "doctor": (
         "doctor",

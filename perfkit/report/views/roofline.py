@@ -16,6 +16,7 @@ from perfkit.units import format_count, format_traffic
 Field = tuple[Column, Callable[[Roofline], Any]]
 
 _RATE: Final = Column("", "", "rate")
+_INTENSITY: Final = Column("", "", "intensity")
 
 
 def rate(value: float | None, dtype: DType) -> Cell | None:
@@ -113,7 +114,7 @@ def _heading(found: Sequence[Roofline], roofs: set[str]) -> str:
     amounts = [
         format_count(bound.flops, operations(first.question.dtype)) if bound.flops else "",
         f"{format_traffic(bound.bytes)} through DRAM" if bound.bytes is not None else "",
-        f"{bound.intensity:.4g} FLOP/byte" if bound.intensity else "",
+        _INTENSITY.text(bound.intensity) if bound.intensity else "",
         f"roof {roofs.pop()}" if len(roofs) == 1 else "",
     ]
     name = f"{work.name} in " if work else ""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from perfkit.analysis.roofline import Roofline
+from perfkit.models.roofline import MEMORY, Load
 from perfkit.units import format_bytes, format_ratio
 
 #: more names than anybody reads
@@ -77,21 +78,28 @@ def _cache(r: Roofline) -> list[str]:
 
 def _beyond(r: Roofline) -> list[str]:
     """Why a measurement can be beyond the bound: that is told, never cut off."""
-    measured = r.bound.measured
-    if measured is None or measured.share_of_bound <= 1:
+    if r.bound.measured is None:
         return []
-    share = format_ratio(measured.share_of_bound)
-    load = next(one for one in r.bound.loads if one.name == r.bound.limited_by[0])
+    measured_s = r.bound.measured.time_s
+    return [
+        _explained(r, load, load.time_s / measured_s)
+        for load in r.bound.loads
+        if load.time_s is not None and load.time_s > measured_s
+    ]
+
+
+def _explained(r: Roofline, load: Load, times: float) -> str:
+    share = format_ratio(times)
     if load.basis == "measured":
-        return [f"{share} of a measured ceiling: {load.name} can do more than was measured"]
-    if r.bound.bound_by == "memory":
+        return f"{share} of a measured ceiling: {load.name} can do more than was measured"
+    if load.kind == MEMORY:
         why = "part of the data was in a cache, or the bytes are counted too high"
-        return [f"{share} of the bound: faster than {load.name} can deliver: {why}"]
+        return f"{share} of what {load.name} can deliver: {why}"
     if load.clock_hz is None:
-        return [f"{share} of the peak: the FLOP are counted too high, or the figure is too low"]
+        return f"{share} of the peak: the FLOP are counted too high, or the figure is too low"
     peak = f"{share} of the peak at {load.clock_hz / 1e6:g} MHz"
     if r.question.clock_mhz is not None:
-        return [f"{peak}: the clock was higher than that, or the FLOP are counted too high"]
-    least = load.clock_hz * measured.share_of_bound / 1e6
+        return f"{peak}: the clock was higher than that, or the FLOP are counted too high"
+    least = load.clock_hz * times / 1e6
     why = f"the SMs ran at {least:.0f} MHz or more, or the FLOP are counted too high"
-    return [f"{peak}: {why}; --clock-mhz takes the clock of the run"]
+    return f"{peak}: {why}; --clock-mhz takes the clock of the run"

@@ -1,0 +1,94 @@
+"""Counts and times as people type them, and as they read them."""
+
+from __future__ import annotations
+
+import pytest
+
+from perfkit.errors import UsageError
+from perfkit.kernel import DType
+from perfkit.units import (
+    format_count,
+    format_seconds,
+    format_traffic,
+    parse_bytes,
+    parse_count,
+    parse_seconds,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("137G", 137e9), ("137.4 GFLOP", 137.4e9), ("137.4gflops", 137.4e9), ("1e12", 1e12),
+        ("1.5E3", 1500.0), ("2T", 2e12), ("3 TOP", 3e12), ("7", 7.0), ("1P", 1e15), ("1E", 1e18),
+        ("5k", 5e3), ("4m", 4e6),
+    ],
+)  # fmt: skip
+def test_counts(text, value):
+    assert parse_count(text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "G", "-1", "nan", "inf", "1 2", "1Q", "0x10", "1,5", "٣", "1" * 50, "1GFLOP/s"],
+)
+def test_what_is_no_count(text):
+    with pytest.raises(UsageError, match="is not a number of operations"):
+        parse_count(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("1s", 1.0), ("8.5456ms", 8.5456e-3), ("120us", 120e-6), ("3 µs", 3e-6), ("4NS", 4e-9)],
+)
+def test_times(text, value):
+    assert parse_seconds(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "5", "ms", "-1ms", "nan s", "1min", "1 h", "1m", "٣ms"])
+def test_what_is_no_time(text):
+    with pytest.raises(UsageError, match="is not a time"):
+        parse_seconds(text)
+
+
+def test_traffic_may_be_a_fraction_of_a_byte_and_is_rounded():
+    assert parse_bytes("1.1G", exact=False) == round(1.1 * 2**30)
+    assert parse_bytes("0.5", exact=False) == 1
+    with pytest.raises(UsageError, match="whole number of bytes"):
+        parse_bytes("1.1G")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1.3891e-4, "0.139 ms"), (99.94e-6, "99.94 us"), (1e-4, "0.1 ms"), (0.1, "0.1 s"),
+        (8.5456e-3, "8.546 ms"), (12.345e-3, "12.35 ms"), (2.5e-10, "0.25 ns"), (3600, "3600 s"),
+        (63510000000000.0, "63510000000000 s"),
+    ],
+)  # fmt: skip
+def test_times_as_text(value, text):
+    assert format_seconds(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1 kB"), (3.35e12, "3.35 TB"), (2e18, "2000 PB")],
+)
+def test_counts_as_text(value, text):
+    assert format_count(value, "B") == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(2**20, "1 MiB"), (1023 * 2**20, "1023 MiB"), (2**30, "1.074 GB"), (2**20 + 1, "1.049 MB"),
+     (0.5, "0.5 B"), (0, "0 B")],
+)  # fmt: skip
+def test_traffic_as_text(value, text):
+    assert format_traffic(value) == text
+
+
+def test_every_type_has_a_size():
+    assert {dtype: dtype.bits for dtype in DType} == {
+        "f64": 64, "f32": 32, "tf32": 32, "bf16": 16, "f16": 16, "f8": 8, "f6": 6, "f4": 4,
+        "s32": 32, "s8": 8, "s4": 4,
+    }  # fmt: skip
