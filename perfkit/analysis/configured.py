@@ -20,34 +20,46 @@ def configured_shared_bytes(
     """
     inputs = (threads, regs, smem, carveout)
     if all(isinstance(value, int) for value in inputs):
-        percent = None if carveout == NO_PREFERENCE else carveout
-        # only checks the preference: residency is that of a launch without one
-        occupancy(capability, threads=threads, regs=regs, smem=smem, carveout=percent)
-        resident = occupancy(capability, threads=threads, regs=regs, smem=smem).blocks_per_sm
-        if resident == 0:
-            return 0
-        return configured_bytes(
-            capability, threads=threads, smem_bytes=smem, blocks_per_sm=resident, percent=carveout
-        )
+        return _one(capability, *inputs)
     return _arrays(capability, *inputs)
+
+
+def _one(capability: Capability, threads: int, regs: int, smem: int, carveout: int) -> int:
+    percent = None if carveout == NO_PREFERENCE else carveout
+    # only checks the preference: residency is that of a launch without one
+    occupancy(capability, threads=threads, regs=regs, smem=smem, carveout=percent)
+    resident = occupancy(capability, threads=threads, regs=regs, smem=smem).blocks_per_sm
+    if resident == 0:
+        return 0
+    found: int = configured_bytes(
+        capability, threads=threads, smem_bytes=smem, blocks_per_sm=resident, percent=carveout
+    )
+    return found
 
 
 def _arrays(capability: Capability, threads: Any, regs: Any, smem: Any, carveout: Any) -> Any:
     import numpy as np
 
-    from perfkit.analysis.sweep import blocks_per_sm
+    from perfkit.analysis.sweep import blocks_per_sm, check_shapes, integers
 
-    t, r, s, c = (np.asarray(value) for value in (threads, regs, smem, carveout))
-    # the carveout takes no part in residency here, but must be one
-    resident = blocks_per_sm(capability, t, r, s, np.full(c.shape, NO_PREFERENCE))
-    blocks_per_sm(capability, 32, 0, 0, c)
-    launchable = np.minimum(s, capability.shared_memory.max_per_block_optin_bytes).astype(np.int64)
+    t, r, s, c = (
+        integers(name, value, low, high).astype(np.int64)
+        for name, value, low, high in (
+            ("threads", threads, 0, None),
+            ("regs", regs, 0, None),
+            ("smem", smem, 0, None),
+            ("carveout", carveout, NO_PREFERENCE, 100),
+        )
+    )
+    check_shapes({"threads": t, "regs": r, "smem": s, "carveout": c})
+    # the carveout takes no part in residency
+    resident = blocks_per_sm(capability, t, r, s)
     configured = configured_bytes(
         capability,
-        threads=np.clip(t, 1, capability.limits.max_threads_per_block).astype(np.int64),
-        smem_bytes=launchable,
+        threads=np.clip(t, 1, capability.limits.max_threads_per_block),
+        smem_bytes=np.minimum(s, capability.shared_memory.max_per_block_optin_bytes),
         blocks_per_sm=resident.astype(np.int64),
-        percent=c.astype(np.int64),
+        percent=c,
         ops=np,
     )
     return np.where(resident == 0, 0, configured)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from perfkit.analysis.sweep import blocks_per_sm
+from perfkit.analysis.sweep import blocks_per_sm, integers
 from perfkit.arch.types import Target
 from perfkit.errors import UsageError
 from perfkit.models.carveout import NO_PREFERENCE
+from perfkit.models.launch import MAX_BARRIERS_PER_BLOCK
 from perfkit.models.occupancy import Rule
 
 if TYPE_CHECKING:
@@ -33,10 +35,10 @@ def pieces(
     regs: int | Iterable[int],
     smem: int | Iterable[int] = 0,
     carveout: int | Iterable[int] = NO_PREFERENCE,
-    barriers: int = 1,
+    barriers: int | Iterable[int] = 1,
     rule: Rule = "driver",
 ) -> Iterator[pd.DataFrame]:
-    """Frames of at most about a million rows over targets x threads x regs x smem x carveout.
+    """Frames of at most about a million rows over all combinations of the inputs.
 
     Args:
         targets: what to ask about.
@@ -49,55 +51,64 @@ def pieces(
 
     Yields:
         Columns ``target`` (categorical), ``block_threads``, ``registers_per_thread``,
-        ``shared_bytes_per_block``, ``carveout_percent``, ``blocks_per_sm``, ``warps_per_sm`` and
-        ``occupancy`` (0..1), the last input varying fastest.
+        ``shared_bytes_per_block``, ``carveout_percent``, ``barriers_per_block``,
+        ``blocks_per_sm``, ``warps_per_sm`` and ``occupancy`` (0..1), the last input varying
+        fastest.
 
     Raises:
-        UsageError: an empty axis, or values that no launch can have (see ``analysis.sweep``).
+        UsageError: an axis that is empty or no list of integers, or values that no launch can
+            have (see ``analysis.sweep``).
     """
     import numpy as np
 
     if not targets:
         raise UsageError("nothing to sweep: no target")
     axes = [
-        _axis(name, values)
-        for name, values in (
-            ("threads", threads), ("regs", regs), ("smem", smem), ("carveout", carveout),
+        _axis(*axis)
+        for axis in (
+            ("threads", threads, 0, None),
+            ("regs", regs, 0, None),
+            ("smem", smem, 0, None),
+            ("carveout", carveout, NO_PREFERENCE, 100),
+            ("barriers", barriers, 0, MAX_BARRIERS_PER_BLOCK),
         )
-    ]  # fmt: skip
-    inner = axes[1].size * axes[2].size * axes[3].size
-    step = max(1, _ROWS // inner)
+    ]
+    step = max(1, _ROWS // math.prod(axis.size for axis in axes[1:]))
     for target in targets:
         for start in range(0, axes[0].size, step):
             part = [axes[0][start : start + step], *axes[1:]]
-            yield _piece(targets, target, np.ix_(*part), barriers, rule)
+            yield _piece(targets, target, np.ix_(*part), rule)
 
 
-def _axis(name: str, values: int | Iterable[int]) -> NDArray[Any]:
-    import numpy as np
-
-    axis = np.asarray(list(values) if isinstance(values, Iterable) else [values])
+def _axis(name: str, values: Any, low: int, high: int | None) -> NDArray[Any]:
+    given = values
+    if isinstance(values, Iterable) and not hasattr(values, "__array__"):
+        given = values if isinstance(values, str) else list(values)
+    axis = integers(name, given, low, high)
+    if axis.ndim > 1:
+        raise UsageError(f"{name} has {axis.ndim} dimensions: must be one integer or a list")
     if axis.size == 0:
         raise UsageError(f"nothing to sweep: {name} is empty")
-    return axis
+    return axis.reshape(-1)
 
 
 def _piece(
     targets: tuple[Target, ...],
     target: Target,
     mesh: tuple[NDArray[Any], ...],
-    barriers: int,
     rule: Rule,
 ) -> pd.DataFrame:
     import numpy as np
     import pandas as pd
 
-    threads, regs, smem, carveout = mesh
+    threads, regs, smem, carveout, barriers = mesh
     limits = target.capability.limits
-    blocks = blocks_per_sm(target.capability, threads, regs, smem, carveout, barriers, rule)
+    # one count of barriers costs nothing as a number, and a look at every row as an array
+    count = barriers.item() if barriers.size == 1 else barriers
+    blocks = blocks_per_sm(target.capability, threads, regs, smem, carveout, count, rule)
     warps = blocks.astype(np.int16) * -(-threads // limits.warp_size)
     # narrow where all that a launch can have fits; what is beyond is zero blocks, yet listed
-    kinds = ("int32", "int16", "int32", "int8")
+    kinds = ("int32", "int16", "int32", "int8", "int8")
     columns = [
         np.broadcast_to(
             axis.astype(kind) if axis.max() <= np.iinfo(kind).max else axis, blocks.shape
@@ -113,6 +124,7 @@ def _piece(
             "registers_per_thread": columns[1],
             "shared_bytes_per_block": columns[2],
             "carveout_percent": columns[3],
+            "barriers_per_block": columns[4],
             "blocks_per_sm": blocks.reshape(-1),
             "warps_per_sm": warps.reshape(-1).astype(np.int16),
             "occupancy": warps.reshape(-1) / limits.max_warps_per_sm,

@@ -8,6 +8,7 @@ take minima. A mesh looks up each table once per axis pair, not once per configu
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.errors import UsageError
@@ -49,11 +50,11 @@ def blocks_per_sm(
         carveout: percent 0..100, or -1 for no preference.
         barriers: named barriers per block, 0..16.
         rule: ``driver`` or ``hardware``.
-        out: an int8 array of the broadcast shape to write to.
+        out: an array of the broadcast shape to write to, of int8 or a wider signed type.
 
     Raises:
         UsageError: inputs that are not integers, negative, or a carveout or barrier count that
-            does not exist.
+            does not exist; shapes that do not broadcast; an ``out`` that cannot take the result.
 
     The rule and its source are those of ``models.occupancy``; 20,000,000 and more configurations
     a second, see tests/bench.
@@ -70,33 +71,93 @@ def blocks_per_sm(
             ("barriers", barriers, 0, MAX_BARRIERS_PER_BLOCK),
         )
     )
+    inputs = {"threads": t, "regs": r, "smem": s, "carveout": c, "barriers": b}
+    check_shapes(inputs, out)
     warps_and_regs = _warp_register_table(capability)
     by_barriers = _barrier_table(capability)
     if b.ndim == 0:
         warps_and_regs = np.minimum(warps_and_regs, by_barriers[int(b)])
+    others = by_barriers[b] if b.ndim else None  # before anything is written: out may be an input
     result = _smaller(
         _warp_register_lookup(capability, warps_and_regs, t, r),
         _shared_lookup(capability, s, c, rule),
-        out,
+        out if others is None else None,
     )
-    if b.ndim:
-        return _smaller(result, by_barriers[b], out)
-    return result
+    return result if others is None else _smaller(result, others, out)
+
+
+def check_shapes(inputs: dict[str, NDArray[Any]], out: Any = None) -> None:
+    """Raise ``UsageError`` where the inputs do not broadcast, or not to ``out``."""
+    import numpy as np
+
+    try:
+        shape = np.broadcast_shapes(*(array.shape for array in inputs.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in inputs.items() if array.ndim)
+        raise UsageError(f"the shapes do not broadcast: {shapes}") from None
+    if out is None:
+        return
+    if not isinstance(out, np.ndarray) or out.shape != shape:
+        found = getattr(out, "shape", type(out).__name__)
+        raise UsageError(f"out must be an array of shape {shape}, not {found}")
+    if out.dtype.kind != "i" or not out.flags.writeable:
+        why = f"of {out.dtype}" if out.dtype.kind != "i" else "read-only"
+        raise UsageError(f"out is {why}: must be a writable array of int8 or a wider signed type")
+
+
+#: far above every limit, and far enough from the end of int64 for the arithmetic that follows
+_HUGE: Final = 1 << 62
 
 
 def integers(name: str, value: ArrayLike, low: int, high: int | None) -> NDArray[Any]:
+    """``value`` as int32 or a wider type, checked; the values themselves may be any integers.
+
+    Raises:
+        UsageError: other values than integers, ragged lists, or values outside ``low`` to ``high``.
+    """
     import numpy as np
 
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise UsageError(f"{name} must be an array: the lists in it differ in length") from None
+    if array.dtype.kind == "O":
+        return _from_objects(name, array, low, high)
+    if array.size == 0 and array.dtype.kind == "f":  # what NumPy makes of []
+        array = array.astype(np.int64)
     if array.dtype.kind not in "iu":
         raise UsageError(f"{name} must be integers, not {array.dtype}")
+    most = int(array.max()) if array.size else 0
     if array.size:
-        least, most = int(array.min()), int(array.max())
-        if least < low or (high is not None and most > high):
-            span = f"at least {low}" if high is None else f"{low} to {high}"
-            raise UsageError(f"{name} = {least if least < low else most}: must be {span}")
+        _check_range(name, int(array.min()), most, low, high)
+    if most > _HUGE:
+        array = np.minimum(array, array.dtype.type(_HUGE))
+    if array.dtype.kind == "u" and array.dtype.itemsize >= 4:
+        return array.astype(
+            np.int64
+        )  # unsigned ones take no -1, and next to signed ones turn float
     # narrow types would overflow in the arithmetic that follows
     return array if array.dtype.itemsize >= 4 else array.astype(np.int32)
+
+
+def _check_range(name: str, least: int, most: int, low: int, high: int | None) -> None:
+    if least < low or (high is not None and most > high):
+        span = f"at least {low}" if high is None else f"{low} to {high}"
+        raise UsageError(f"{name} = {least if least < low else most}: must be {span}")
+
+
+def _from_objects(name: str, array: NDArray[Any], low: int, high: int | None) -> NDArray[np.int64]:
+    """Python's integers, and pandas' columns with room for absent values."""
+    import numpy as np
+
+    found = []
+    for value in array.reshape(-1).tolist():
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            raise UsageError(f"{name} must be integers, not {value!r}")
+        found.append(index(value))
+    if found:
+        _check_range(name, min(found), max(found), low, high)
+    return np.array([min(one, _HUGE) for one in found], np.int64).reshape(array.shape)
 
 
 def _smaller(x: NDArray[Any], y: NDArray[Any], out: NDArray[Any] | None) -> NDArray[np.int8]:

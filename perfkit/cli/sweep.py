@@ -139,8 +139,9 @@ def _refuse_the_impossible(
                 1 if barriers is None else barriers,
                 0,
             )
-    largest = max(axes["smem"])
-    refuse_what_fits_nowhere([(target.capability, largest) for target in targets], "--smem")
+    # of several sizes those that fit nowhere are rows with no block
+    smallest = min(axes["smem"])
+    refuse_what_fits_nowhere([(target.capability, smallest) for target in targets], "--smem")
 
 
 def _whole(text: str) -> int:
@@ -150,7 +151,7 @@ def _whole(text: str) -> int:
 
 
 def _range(text: str, option: str, read: Callable[[str], int]) -> Sequence[int]:
-    """Read ``a``, ``a,b`` and ``first:last:step`` (and mixtures), ends included."""
+    """Read ``a``, ``a,b`` and ``first:last:step``, and mixtures: ends included, each value once."""
     values: list[int] = []
     for part in text.split(","):
         try:
@@ -166,7 +167,7 @@ def _range(text: str, option: str, read: Callable[[str], int]) -> Sequence[int]:
             values += range(numbers[0], numbers[1] + 1, step)
         else:
             raise UsageError(f"{option} {part!r}: not a range", hint="write first:last:step")
-    return values
+    return list(dict.fromkeys(values))
 
 
 def _carveouts(targets: tuple[Target, ...], text: str) -> list[int]:
@@ -180,7 +181,7 @@ def _carveouts(targets: tuple[Target, ...], text: str) -> list[int]:
             )
         (percent,) = found
         percents.append(-1 if percent is None else percent)
-    return percents
+    return list(dict.fromkeys(percents))
 
 
 def _write_csv(pieces: Iterator[pd.DataFrame], output: Path | None) -> None:

@@ -52,7 +52,7 @@ def test_pieces_of_any_size_are_one_frame(monkeypatch, size):
 def test_one_value_or_several_or_any_iterable():
     found = frame.sweep(TARGETS[:1], threads=(t for t in (64, 128)), regs=np.array([32]), smem=0)
     assert found["block_threads"].tolist() == [64, 128]
-    assert frame.sweep(TARGETS[:1], threads=64, regs=32).shape == (1, 8)
+    assert frame.sweep(TARGETS[:1], threads=64, regs=32).shape == (1, 9)
 
 
 def test_columns_are_narrow():
@@ -63,6 +63,7 @@ def test_columns_are_narrow():
         "registers_per_thread": "int16",
         "shared_bytes_per_block": "int32",
         "carveout_percent": "int8",
+        "barriers_per_block": "int8",
         "blocks_per_sm": "int8",
         "warps_per_sm": "int16",
         "occupancy": "float64",
@@ -99,3 +100,28 @@ def test_bad_axes_say_which(axes, says):
 def test_no_targets():
     with pytest.raises(UsageError, match="no target"):
         frame.sweep((), threads=64, regs=32)
+
+
+def test_barriers_are_an_axis():
+    found = frame.sweep(TARGETS[:1], threads=[64, 128], regs=16, barriers=[1, 16])
+    assert found["barriers_per_block"].tolist() == [1, 16, 1, 16]
+    # 9.0 has 64 barriers
+    assert found["blocks_per_sm"].tolist() == [32, 4, 16, 4]
+
+
+@pytest.mark.parametrize("axis", ["threads", "regs", "smem", "carveout", "barriers"])
+@pytest.mark.parametrize(
+    "value", [None, [None], 1.5, "8", [[8, 8]], np.ones((2, 2), int), [True], [[1], [1, 2]], []]
+)
+def test_an_axis_that_is_none(axis, value):
+    with pytest.raises(UsageError, match=axis):
+        frame.sweep(TARGETS[:1], **{"threads": 64, "regs": 32, axis: value})
+
+
+@pytest.mark.parametrize(
+    "value", [np.int64(64), np.array(64), np.array([64], np.uint64), pd.Series([64]), (64,)]
+)
+def test_an_axis_of_any_kind(value):
+    found = frame.sweep(TARGETS[:1], threads=value, regs=value, smem=value, carveout=value)
+    assert found["block_threads"].tolist() == [64]
+    assert found["carveout_percent"].tolist() == [64]

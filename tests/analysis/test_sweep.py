@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
+import pandas as pd
 import pytest
 
+from perfkit.analysis.configured import configured_shared_bytes
 from perfkit.analysis.sweep import blocks_per_sm
 from perfkit.arch import catalog
 from perfkit.errors import UsageError
@@ -133,3 +137,72 @@ def test_bad_input_says_which(inputs, says):
     good = {"threads": [128], "regs": [32], "smem": [0]}
     with pytest.raises(UsageError, match=says):
         blocks_per_sm(HOPPER, **(good | inputs))
+
+
+def test_unsigned_and_signed_types_mix():
+    one_by_one = configured_shared_bytes(HOPPER, 96, 40, 100, 50)
+    kinds = ("uint64", "int8", "uint32", "int64")
+    for kind in itertools.product(kinds, repeat=4):
+        columns = [
+            np.array([value], one) for value, one in zip((96, 40, 100, 50), kind, strict=True)
+        ]
+        assert blocks_per_sm(HOPPER, *columns).tolist() == [16], kind
+        assert configured_shared_bytes(HOPPER, *columns).tolist() == [one_by_one], kind
+
+
+def test_values_far_beyond_every_limit():
+    for most in (2**63 - 1, np.array([2**64 - 1], np.uint64), 2**70, [2**70]):
+        for name in ("threads", "regs", "smem"):
+            inputs = {"threads": [128], "regs": [40], "smem": [0], name: most}
+            assert blocks_per_sm(HOPPER, **inputs).tolist() == [0]
+            assert configured_shared_bytes(HOPPER, **inputs).tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    "threads",
+    [
+        pd.Series([64, 128]),
+        pd.Series([64, 128], dtype="Int64"),
+        np.array([64, 128], object),
+        np.array([64, 0, 128])[::2],
+        np.broadcast_to(np.array([64, 128]), (2,)),
+        (64, np.int16(128)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_arrays_of_any_kind(threads):
+    assert blocks_per_sm(HOPPER, threads, 40, 0).tolist() == [24, 12]
+    assert configured_shared_bytes(HOPPER, threads, 40, 0).shape == (2,)
+
+
+def test_nothing_in_is_nothing_out():
+    assert blocks_per_sm(HOPPER, [], 40, 0).shape == (0,)
+    assert blocks_per_sm(HOPPER, [[], []], 40, [1], barriers=[]).shape == (2, 0)
+    assert configured_shared_bytes(HOPPER, [], 40, 0).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("out", "says"),
+    [
+        (np.empty(3, np.int8), r"shape \(2,\), not \(3,\)"),
+        (np.empty((2, 2), np.int8), r"shape \(2,\)"),
+        (np.empty(2, np.uint8), "of uint8"),
+        (np.empty(2), "of float64"),
+        ([0, 0], "not list"),
+        (np.broadcast_to(np.int8(0), (2,)), "read-only"),
+    ],
+)
+def test_an_out_that_cannot_take_the_result(out, says):
+    with pytest.raises(UsageError, match=says):
+        blocks_per_sm(HOPPER, [64, 128], 40, 0, out=out)
+
+
+def test_out_may_be_an_input():
+    barriers = np.array([1, 16])
+    assert blocks_per_sm(HOPPER, 64, 16, 0, -1, barriers, out=barriers).tolist() == [32, 4]
+
+
+def test_shapes_that_do_not_broadcast():
+    for ask in (blocks_per_sm, configured_shared_bytes):
+        with pytest.raises(UsageError, match=r"broadcast: threads \(2,\), smem \(3,\)"):
+            ask(HOPPER, [64, 128], 40, [1, 2, 3])

@@ -122,7 +122,7 @@ def test_pieces_have_one_header(perfkit, monkeypatch):
         ("-t 32:1056:32", "--threads 1056: compute capability 9.0 takes 1 to 1024"),
         ("-r 0:256:8", "--regs 256: compute capability 9.0 takes 0 to 255"),
         ("-r -1", "--regs '-1': '-1' is not a whole number"),
-        ("-s 0:228K:1K", "--smem: 233472 bytes"),
+        ("-s 228K", "--smem: 233472 bytes"),
         ("-s 1e3", "--smem '1e3': '1e3' is not a size"),
         ("-s 0:9999999999999999:1", "too many values"),
         ("--barriers 17", "--barriers 17: compute capability 9.0 takes 0 to 16"),
@@ -148,3 +148,19 @@ def test_parquet_without_pyarrow_says_what_to_install(refused, monkeypatch, tmp_
     err = refused(["sweep", "-g", "9.0", "-f", "parquet", "-o", str(tmp_path / "out")], code=4)
     assert "perfkit[parquet]" in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_value_typed_twice_is_one_row(perfkit):
+    done = perfkit("sweep -g h100,9.0,h100 -t 32,32,32:64:32 --carveout 50%,50% -f csv")
+    assert len(done.out.splitlines()) == 1 + 2 * 2
+
+
+def test_what_is_too_large_in_a_range_is_a_row_with_no_block(perfkit, refused):
+    done = perfkit("sweep -g h100 -t 64 -s 0:300K:100K -f json")
+    assert [row["blocks_per_sm"] for row in json.loads(done.out)["results"]] == [32, 2, 1, 0]
+    assert "allows 232448" in refused("sweep -g h100 -t 64 -s 300K:400K:100K")
+
+
+def test_the_column_of_barriers_is_shown_where_they_were_asked_about(perfkit):
+    assert "barriers" in perfkit("sweep -g h100 -t 64 --barriers 16").out
+    assert "barriers" not in perfkit("sweep -g h100 -t 64").out
