@@ -51,6 +51,14 @@ PROMISED = {
         "carveout": None,
     },
     "inspect": {"path": ...},
+    "roofline": {
+        "target": ..., "dtype": ..., "flops": None, "bytes": None, "op": None, "accumulate": None,
+        "sparsity": "dense", "unit": None, "clock_mhz": None, "ceilings": None, "time_s": None,
+    },
+    "gemm": {
+        "target": ..., "m": ..., "n": ..., "k": ..., "dtype": ..., "tile": None, "warp": None,
+        "stages": None, "instruction": None, "cluster": (1, 1), "split_k": 1, "regs": None,
+    },
 }  # fmt: skip
 
 

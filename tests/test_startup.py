@@ -50,6 +50,12 @@ def run(statement: str) -> tuple[int, str, set[str]]:
         (["occupancy", "-g", "h100", "-t", "256", "-r", "40"], "registers"),
         (["gpu", "show", "h100", "-f", "json"], '"sm_count"'),
         (["arch", "list"], "9.0"),
+        (["roofline", "-g", "h100", "--dtype", "f16", "--op", "gemm:4096"], "0.139 ms"),
+        (
+            ["gemm", "-g", "t4", "--shape", "64", "--dtype", "f16", "--tile", "64x64x32", "--warp",
+             "32x32x32"],
+            "16 KiB",
+        ),
         (["recommend", "-g", "h100", "-r", "40"], "256 threads"),
         (["latency", "-g", "h100", "--latency-ns", "600"], "warps needed"),
         (["overlap", "--h2d", "1G", "--link", "pcie4", "--chunks", "2"], "speed-up"),
@@ -57,7 +63,7 @@ def run(statement: str) -> tuple[int, str, set[str]]:
         (["fits", "-g", "8.9", "-t", "256", "-r", "40", "-s", "300K"], "needs 307,200 B"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
-)
+)  # fmt: skip
 def test_a_quick_answer_loads_nothing_heavy(arguments, shows):
     code, output, modules = run(f"from perfkit.cli.app import main; code = main({arguments})")
     assert code == 0

@@ -8,7 +8,9 @@ Four kinds, by who issues them and where operands and sums are:
 * ``tcgen05``: one thread for the block (10.0, 10.3, 11.0); operands in shared memory, sums in
   tensor memory, which four warps read out, 32 rows each.
 
-Source: PTX ISA 9.0, 9.7.14 (mma), 9.7.15 (wgmma), 9.7.16 (tcgen05), shapes and target notes.
+Source: PTX ISA 9.0, 9.7.14 (mma), 9.7.15 (wgmma), 9.7.16 (tcgen05), shapes and target notes. Where a
+capability has wgmma or tcgen05, mma.sync does not reach its peak (for 9.0: W. Luo et al.,
+"Benchmarking and Dissecting the Nvidia Hopper GPU Architecture", arXiv 2402.13499).
 """
 
 from __future__ import annotations
