@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from perfkit.arch import catalog
-from perfkit.arch.types import ComputeCapability, Target
-from perfkit.errors import UnknownTarget, UsageError
+from perfkit.arch.types import Target
+from perfkit.errors import UnknownTarget
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,13 +41,14 @@ def products(name: str, found: Iterable[Target]) -> tuple[tuple[Target, ...], bo
         found: what ``catalog.targets`` makes of it; a family is its capabilities there.
 
     Raises:
-        UnknownTarget: a bare capability.
+        UnknownTarget: a bare capability, or a card that the database does not hold.
     """
     targets = tuple(found)
+    stands_for_one = len(targets) == 1 and not _is_family(name, targets[0])
+    if stands_for_one:
+        product(targets[0])
     if all(target.gpu is not None for target in targets):
         return targets, True
-    if _is_capability(name):
-        product(targets[0])
     capabilities = {target.capability.compute_capability: target.capability for target in targets}
     return tuple(
         _target(gpu, capabilities[gpu.compute_capability])
@@ -60,9 +61,13 @@ def _target(gpu: Gpu, capability: Capability) -> Target:
     return Target(label=gpu.key, capability=capability, gpu=gpu)
 
 
-def _is_capability(name: str) -> bool:
-    try:
-        ComputeCapability.parse(name)
-    except UsageError:
+def _is_family(name: str, target: Target) -> bool:
+    """Whether the name is an architecture's that has this capability only, or ``all``.
+
+    A bare capability is named by its number, the card of this machine by ``device``.
+    """
+    if target.gpu is not None:
         return False
-    return True
+    architecture = target.capability.architecture
+    wanted = catalog.normalise(name)
+    return wanted in {catalog.normalise(one) for one in (architecture, architecture.split()[0])}

@@ -226,6 +226,26 @@ def test_all_is_all_products():
     assert all(product(one).key == one.label for one in found)
 
 
+def test_the_card_of_this_machine_may_be_no_product():
+    bare = replace(target("9.0"), label="device: Custom H900")
+    with pytest.raises(UnknownTarget, match="Custom H900"):
+        products("device", [bare])
+    assert products("device", [target("h200")]) == ((target("h200"),), True)
+
+
+@pytest.mark.parametrize("name", ["9.0", "90", "sm_90a", "compute_90"])
+def test_a_number_is_no_family(name):
+    with pytest.raises(UnknownTarget, match="belong to a product"):
+        products(name, catalog.targets(name))
+
+
+@pytest.mark.parametrize("name", ["hopper", "Hopper", "volta", "ada", "ada lovelace", "blackwell"])
+def test_families(name):
+    found, named = products(name, catalog.targets(name))
+    assert len(found) > 3
+    assert not named
+
+
 def test_a_capability_without_products_says_so():
     lonely = replace(target("9.0"), label="9.9")
     cc = replace(
