@@ -13,11 +13,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperGroup, TyperOption
 from typer.exceptions import TyperException
 from typer.main import get_command
 
 from perfkit import __version__
+from perfkit.cli import talk
 from perfkit.cli.help import block, examples
 from perfkit.errors import CompileError, PerfkitError, UsageError
 
@@ -54,6 +55,26 @@ _INPUT: Final = re.compile(
 )
 
 
+def _add_quiet(command: Any) -> None:
+    """``--quiet`` is an option of every command."""
+    if hasattr(command, "commands"):
+        for one in command.commands.values():
+            _add_quiet(one)
+        return
+    names = [one.name for one in command.params]
+    command.params.insert(
+        names.index("output") if "output" in names else len(names),
+        TyperOption(
+            param_decls=["--quiet", "-q"],
+            is_flag=True,
+            default=False,
+            expose_value=False,
+            callback=lambda _context, _option, value: talk.be_quiet(value),
+            help="Leave the notes out.",
+        ),
+    )
+
+
 class LazyGroup(TyperGroup):
     """Imports a command's module when the command is asked for."""
 
@@ -70,6 +91,7 @@ class LazyGroup(TyperGroup):
         module = import_module(f"perfkit.cli.{COMMANDS[cmd_name]}")
         command = get_command(module.app)
         command.name = cmd_name
+        _add_quiet(command)
         return command
 
     def invoke(self, ctx: Any) -> Any:
@@ -129,6 +151,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # an ASCII terminal gets ? instead of a crash
+    talk.be_quiet(False)
     try:
         code = _run(None if argv is None else list(argv))
     except KeyboardInterrupt:
@@ -142,12 +165,12 @@ def _run(arguments: list[str] | None) -> int:
     try:
         return int(app(args=arguments, prog_name="perfkit", standalone_mode=False) or 0)
     except PerfkitError as error:
-        return _report(error)
+        return report_error(error)
     except TyperException as error:
         return _refused(error)
     except OSError as error:  # the home directory of --install-completion, a disk that fails
         reason = error.strerror or str(error)
-        return _report(UsageError(reason, where=error.filename and str(error.filename)))
+        return report_error(UsageError(reason, where=error.filename and str(error.filename)))
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except Exception as error:  # the last resort: say that it is our fault
@@ -157,7 +180,7 @@ def _run(arguments: list[str] | None) -> int:
             f"internal error: {type(error).__name__}: {error}",
             hint="this is a bug in perfkit; PERFKIT_DEBUG=1 shows where",
         )
-        return _report(bug)
+        return report_error(bug)
 
 
 def _refused(error: TyperException) -> int:
@@ -166,10 +189,11 @@ def _refused(error: TyperException) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         typer.echo(error.format_message(), err=True)
         return error.exit_code
-    return _report(refused(error))
+    return report_error(refused(error))
 
 
-def _report(error: PerfkitError) -> int:
+def report_error(error: PerfkitError) -> int:
+    """Write the error as a person reads it; gives its exit code."""
     if isinstance(error, CompileError) and error.log.strip():
         typer.echo(error.log.rstrip(), err=True)
     # the option as typed; a model does not know that there are options

@@ -144,7 +144,7 @@ def _chosen(
     path: Path, kernels: Sequence[KernelResources], gpu: str | None
 ) -> list[KernelResources]:
     """Of a compiled file what is compiled for one of the GPUs, if any were named."""
-    if not gpu:
+    if not gpu or isinstance(gpu, options.DefaultGpu):
         return list(kernels)
     wanted = {target.capability.compute_capability.sm for target in options.targets(gpu)}
     found = [kernel for kernel in kernels if kernel.arch.rstrip("af") in wanted]

@@ -8,11 +8,13 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TextIO
 
 import typer
 
+from perfkit.cli import talk
 from perfkit.cli.options import Format, is_colour_terminal
 from perfkit.errors import UsageError
 from perfkit.report.document import Document
@@ -29,7 +31,7 @@ def emit(
     format: Format,  # noqa: A002
     output: Path | None,
 ) -> None:
-    """Write one result in the format asked for.
+    """Write one result in the format asked for; without its notes if ``--quiet`` was given.
 
     Args:
         topic: names the JSON schema, ``perfkit.<topic>/1``.
@@ -38,6 +40,10 @@ def emit(
         format: of the output.
         output: file to write; None: stdout.
     """
+
+    def said() -> Document:
+        return replace(document(), notes=()) if talk.is_quiet() else document()
+
     if format is Format.JSON:
         from perfkit.report import json
 
@@ -45,19 +51,19 @@ def emit(
     elif format is Format.CSV:
         from perfkit.report import csv
 
-        text = csv.render(document())
+        text = csv.render(said())
     elif format is Format.MARKDOWN:
         from perfkit.report import markdown
 
-        text = markdown.render(document())
+        text = markdown.render(said())
     elif output is None and is_colour_terminal():
         from perfkit.report import terminal
 
-        text = terminal.render(document(), width=shutil.get_terminal_size().columns)
+        text = terminal.render(said(), width=shutil.get_terminal_size().columns)
     else:
         from perfkit.report import text as plain
 
-        text = plain.render(document())
+        text = plain.render(said())
     write(text, output)
 
 

@@ -250,6 +250,7 @@ def _of_kernel(launch: LaunchOptions, capability: Capability, kernel: KernelReso
         required_cluster=(
             options.volume(kernel.required_cluster) if kernel.required_cluster else None
         ),
+        max_cluster=kernel.max_cluster_blocks,
         unknown=tuple(
             f"{_WORDS[name]}: {kernel.unknown.get(name, 'not in the file')}"
             for name, is_missing in missing.items()

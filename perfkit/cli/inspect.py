@@ -80,7 +80,7 @@ def inspect(
 
 def _narrowed(path: Path, reading: Reading, gpu: str | None) -> Reading:
     """Of a compiled file what the GPUs asked about would load; everything if none is named."""
-    if not gpu:
+    if not gpu or isinstance(gpu, options.DefaultGpu):
         return reading
     from perfkit.cli.loaded import running
 

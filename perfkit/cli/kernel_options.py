@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from perfkit.cli import options
+from perfkit.cli import options, talk
 from perfkit.cli.progress import progress
 from perfkit.errors import UsageError
 from perfkit.record import record
@@ -132,7 +132,7 @@ class KernelOptions:
 def say(reading: Reading) -> None:
     """Write the notes of a reading to stderr."""
     for note in reading.notes:
-        typer.echo(f"perfkit: note: {note}", err=True)
+        talk.note(note)
 
 
 def named_arch(gpu: str | None) -> str | None:

@@ -41,7 +41,28 @@ class LaunchOptions:
             carveout=options.carveout_percent(capability, self.carveout),
             barriers=self._barriers(kernel),
             max_threads=kernel.max_threads if kernel is not None else None,
+            fixed_threads=kernel is not None and kernel.required_block is not None,
         )
+
+    def carveout_asked_bytes(self) -> int | None:
+        """The capacity that the carveout was typed as, if it was."""
+        return options.carveout_bytes(self.carveout)
+
+    def refuse_impossible_clusters(self, kernel: KernelResources | None) -> None:
+        """Raise ``InvalidLaunch`` for a cluster or a grid that no launch of the kernel can have."""
+        cluster = self.cluster and options.dimensions(self.cluster, "--cluster")
+        if kernel is not None:
+            _refuse_another_cluster(self.cluster, kernel)
+            most = kernel.max_cluster_blocks
+            if cluster and most is not None and options.volume(cluster) > most:
+                raise InvalidLaunch(
+                    f"--cluster {self.cluster}: the launch bounds of {kernel.demangled} allow "
+                    f"clusters of at most {most}"
+                )
+        required = kernel.required_cluster if kernel is not None else None
+        if self.grid is not None and (cluster or required):
+            whole = required is not None or not _is_a_number(self.cluster)
+            _refuse_parts_of_clusters(self.grid, cluster or required or (1, 1, 1), whole)
 
     def launched(self, kernel: KernelResources | None) -> KernelResources | None:
         """The kernel, with its dynamic shared memory if that was typed."""
@@ -105,6 +126,11 @@ class LaunchOptions:
                     hint="--smem is static + dynamic; --smem-dynamic is what the launch adds",
                 )
             return total
+        if static is not None and static < declared:
+            raise UsageError(
+                f"--smem-static {self.smem_static}: the kernel declares {format_bytes(declared)}",
+                hint="leave it out; --smem-dynamic is what the launch adds",
+            )
         if static is None and kernel is not None and kernel.static_shared_bytes is None:
             reason = kernel.unknown.get("static_shared_bytes", "not in the file")
             raise UsageError(
@@ -130,6 +156,40 @@ class LaunchOptions:
             "--smem-static": self.smem_static,
         }
         return next((option for option, text in given.items() if text is not None), None)
+
+
+def _is_a_number(text: str | None) -> bool:
+    """One number says how many there are in all; two or three how many on each axis."""
+    return text is None or text.strip().isdecimal()
+
+
+def _refuse_another_cluster(text: str | None, kernel: KernelResources) -> None:
+    """A kernel compiled for one size of clusters does not launch with another."""
+    required = kernel.required_cluster
+    if text is None or required is None:
+        return
+    typed = options.dimensions(text, "--cluster")
+    same = options.volume(typed) == options.volume(required)
+    if not (same if _is_a_number(text) else typed == required):
+        size = " x ".join(map(str, required))
+        raise InvalidLaunch(
+            f"--cluster {text}: {kernel.demangled} is compiled for clusters of {size}",
+            hint="leave --cluster out",
+        )
+
+
+def _refuse_parts_of_clusters(grid: str, cluster: tuple[int, int, int], per_axis: bool) -> None:
+    """A grid is whole clusters, on each axis if the axes are known."""
+    size = options.dimensions(grid, "--grid")
+    pairs = {"": (options.volume(size), options.volume(cluster))}
+    if per_axis and not _is_a_number(grid):
+        pairs = dict(zip(("x: ", "y: ", "z: "), zip(size, cluster, strict=True), strict=True))
+    for axis, (blocks, unit) in pairs.items():
+        if unit and blocks % unit:
+            raise InvalidLaunch(
+                f"--grid {grid}: {axis}{blocks} blocks are no multiple of the cluster's {unit}",
+                hint=f"{blocks - blocks % unit or unit} or {blocks - blocks % unit + unit} are",
+            )
 
 
 def refuse_what_fits_nowhere(wanted: list[tuple[Capability, int]], option: str | None) -> None:

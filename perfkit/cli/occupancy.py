@@ -10,6 +10,7 @@ import typer
 from perfkit.analysis.occupancy import Estimate, estimate
 from perfkit.cli import kernel_options, loaded, options
 from perfkit.cli.emit import emit
+from perfkit.cli.failures import Failures
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
 from perfkit.cli.launch_options import LaunchOptions, refuse_what_fits_nowhere
@@ -60,6 +61,9 @@ def occupancy(
 
     Also what a little more registers, shared memory or threads would cost, and what a little less
     would gain. What the options leave open is read from the kernel.
+
+    Where some of the targets or kernels have no answer, the others are shown, the errors follow on
+    stderr, and the exit code is 2, or 4 if only something is missing here.
     """
     launch = LaunchOptions(
         threads=threads,
@@ -82,7 +86,10 @@ def occupancy(
         compiler=compiler,
         kernel=kernel,
     )
-    found = _estimates(loaded.pairs(path, gpu, kernels), launch)
+    failures = Failures()
+    found = _estimates(loaded.pairs(path, gpu, kernels, failures), launch, failures)
+    if not found:
+        failures.raise_first()
     from perfkit.report.views import occupancy as view
 
     emit(
@@ -92,24 +99,31 @@ def occupancy(
         format=format,
         output=output,
     )
+    failures.report()
 
 
 def _estimates(
-    pairs: list[tuple[Target, KernelResources | None]], launch: LaunchOptions
+    pairs: list[tuple[Target, KernelResources | None]], launch: LaunchOptions, failures: Failures
 ) -> tuple[Estimate, ...]:
-    launches = [
-        (target, kernel, launch.launch(target.capability, kernel)) for target, kernel in pairs
-    ]
+    launches = []
+    for target, kernel in pairs:
+        with failures.collected():
+            launch.refuse_impossible_clusters(kernel)
+            launches.append((target, kernel, launch.launch(target.capability, kernel)))
     refuse_what_fits_nowhere(
         [(target.capability, one.smem) for target, _, one in launches], launch.shared_option()
     )
-    return tuple(
-        estimate(
-            target,
-            one,
-            kernel=launch.launched(kernel),
-            grid=launch.blocks_in_grid(target.capability),
-            cluster=launch.cluster_size(kernel),
-        )
-        for target, kernel, one in launches
-    )
+    found = []
+    for target, kernel, one in launches:
+        with failures.collected():
+            found.append(
+                estimate(
+                    target,
+                    one,
+                    kernel=launch.launched(kernel),
+                    grid=launch.blocks_in_grid(target.capability),
+                    cluster=launch.cluster_size(kernel),
+                    carveout_asked_bytes=launch.carveout_asked_bytes(),
+                )
+            )
+    return tuple(found)

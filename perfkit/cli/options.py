@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final
@@ -31,6 +32,18 @@ def _complete_gpu(incomplete: str) -> list[str]:
     return [head + comma + name for name in catalog.names() if name.startswith(last)]
 
 
+class DefaultGpu(str):
+    """The value of ``PERFKIT_GPU``: what to take where nothing is asked for, not a request."""
+
+    __slots__ = ()
+
+
+def _gpu(context: typer.Context, value: str | None) -> str | None:
+    source = context.get_parameter_source("gpu")
+    is_default = source is not None and source.name == "ENVIRONMENT"
+    return DefaultGpu(value) if value is not None and is_default else value
+
+
 GpuOption = Annotated[
     str | None,
     typer.Option(
@@ -39,6 +52,7 @@ GpuOption = Annotated[
         metavar="NAMES",
         envvar="PERFKIT_GPU",
         autocompletion=_complete_gpu,
+        callback=_gpu,
         help="Product, capability or family: h100, 9.0, sm_90a, hopper; several separated by "
         "commas; 'all'; 'device' for the card in this machine.",
     ),
@@ -113,7 +127,7 @@ def architectures(text: str | None) -> tuple[tuple[str, Target], ...]:
     """The targets of ``--gpu``, each with what to compile for; no GPU is ever guessed.
 
     ``sm_90a`` and the like ask for the features of exactly that chip, everything else for the
-    plain architecture.
+    plain architecture. Such a target is another one than the plain capability, named ``9.0a``.
 
     Raises:
         UsageError: nothing given, or an empty name between commas.
@@ -139,9 +153,11 @@ def architectures(text: str | None) -> tuple[tuple[str, Target], ...]:
         else:
             here = catalog.targets(name)
         for target in here:
-            suffix = _SUFFIX.search(name) if target.gpu is None else None
-            arch = target.capability.compute_capability.sm + (suffix[0].lower() if suffix else "")
-            found.setdefault(target.label, (arch, target))
+            found_suffix = _SUFFIX.search(name) if target.gpu is None else None
+            suffix = found_suffix[0].lower() if found_suffix else ""
+            named = replace(target, label=target.label + suffix) if suffix else target
+            arch = target.capability.compute_capability.sm + suffix
+            found.setdefault(named.label, (arch, named))
     return tuple(found.values())
 
 
@@ -217,8 +233,8 @@ _CARVEOUT_HINT: Final = "write a percentage (50%), a capacity (64KiB), max or de
 def carveout_percent(capability: Capability, text: str | None) -> int | None:
     """Read ``--carveout`` for one capability as a percentage; None: no preference.
 
-    A size must be one of the capability's capacities; the answer is then the largest percentage
-    that leads to it.
+    A size must be one of the capability's capacities, of which there is one where shared memory is
+    dedicated; the answer is then the largest percentage that leads to it.
 
     Raises:
         UsageError: not a carveout, or a capacity the capability does not have.
@@ -227,24 +243,42 @@ def carveout_percent(capability: Capability, text: str | None) -> int | None:
         return None
     if text.lower() == "max":
         return 100
-    if percent := re.fullmatch(r"([0-9]{1,9})\s*%", text):
+    if percent := _PERCENT.fullmatch(text):
         if int(percent[1]) > 100:
             raise InvalidLaunch(f"--carveout {text}: a percentage is 0% to 100%")
         return int(percent[1])
     shared = capability.shared_memory
-    if re.fullmatch(r"[1-9][0-9]?|100", text):
-        raise UsageError(f"--carveout {text}: percent or bytes?", hint=_CARVEOUT_HINT)
-    try:
-        capacity = parse_bytes(text)
-    except UsageError as error:
-        raise UsageError(f"--carveout {error.message}", hint=_CARVEOUT_HINT) from None
-    if not shared.configurable or capacity in shared.capacities_bytes:
+    capacity = _capacity(text)
+    if capacity in shared.capacities_bytes:
         return capacity * 100 // shared.per_sm_bytes
     known = ", ".join(format_bytes(c) for c in shared.capacities_bytes)
     raise InvalidLaunch(
         f"--carveout {text}: {capability.label} cannot be configured so; it takes {known}",
         hint=capability.cite("shared_memory.capacities_bytes"),
     )
+
+
+def carveout_bytes(text: str | None) -> int | None:
+    """The capacity that ``--carveout`` names; None: it is no size.
+
+    Raises:
+        UsageError: not a carveout.
+    """
+    if text is None or (text := text.strip()).lower() in {"default", "max"}:
+        return None
+    return None if _PERCENT.fullmatch(text) else _capacity(text)
+
+
+_PERCENT: Final = re.compile(r"([0-9]{1,9})\s*%")
+
+
+def _capacity(text: str) -> int:
+    if re.fullmatch(r"[1-9][0-9]?|100", text):
+        raise UsageError(f"--carveout {text}: percent or bytes?", hint=_CARVEOUT_HINT)
+    try:
+        return parse_bytes(text)
+    except UsageError as error:
+        raise UsageError(f"--carveout {error.message}", hint=_CARVEOUT_HINT) from None
 
 
 def is_colour_terminal() -> bool:

@@ -11,7 +11,7 @@ import typer
 from perfkit.analysis.block_sizes import Request, Wish
 from perfkit.analysis.recommend import Recommendation
 from perfkit.analysis.recommend import recommend as answer
-from perfkit.cli import kernel_options, loaded, options
+from perfkit.cli import kernel_options, loaded, options, talk
 from perfkit.cli.emit import emit, write
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
@@ -109,7 +109,7 @@ def recommend(
     growing = options.size(smem_per_thread, "--smem-per-thread") or 0
     found = _found(loaded.pairs(path, gpu, kernels), launch, growing, wish)
     if smem is not None and path is None:
-        typer.echo(f"perfkit: note: {_DYNAMIC}", err=True)
+        talk.note(_DYNAMIC)
     if code is not None and format is options.Format.TABLE:
         write(_code(found, code), output)
         return

@@ -30,6 +30,7 @@ from perfkit.models.carveout import (
 from perfkit.models.ops import NO_LIMIT, SCALAR, Int, Ops, ceil_div, round_up
 from perfkit.models.registers import register_limit, registers_per_warp
 from perfkit.record import record
+from perfkit.units import format_ratio
 
 Rule = Literal["driver", "hardware"]
 PartitionedCaching = Literal["off", "on", "strict"]
@@ -99,6 +100,15 @@ class Occupancy:
         """
         return self.limits.binding()
 
+    def __str__(self) -> str:
+        """One line: where, how much, and what limits it."""
+        blocks = "1 block" if self.blocks_per_sm == 1 else f"{self.blocks_per_sm} blocks"
+        names = " and ".join(name.replace("_", " ") for name in self.binding)
+        return (
+            f"{self.compute_capability}: {blocks} and {self.warps_per_sm} of "
+            f"{self.max_warps_per_sm} warps per SM ({format_ratio(self.ratio)}), limited by {names}"
+        )
+
 
 def warp_limit(limits: SmLimits, threads: Int, *, halves: int, ops: Ops) -> Int:
     """Blocks that the warp slots allow; with ``halves=2`` a block must fit in half an SM."""
@@ -155,12 +165,6 @@ def occupancy(
     (2, ('registers',), 0.21875)
     """
     launch.check(capability, threads, regs, smem, carveout, barriers, virtual_resources)
-    if max_threads is not None:
-        launch.within(capability, "max_threads", max_threads, 1, None, "")
-    if partitioned_caching not in _PARTITIONED:
-        raise InvalidLaunch(
-            f"partitioned_caching = {partitioned_caching!r}: one of {', '.join(_PARTITIONED)}"
-        )
     percent = NO_PREFERENCE if carveout is None else carveout
     shared = capability.shared_memory
     warps = ceil_div(threads, capability.limits.warp_size)
@@ -169,7 +173,7 @@ def occupancy(
     by_registers = register_limit(capability.registers, warps, regs, halves=halves, ops=SCALAR)
     by_shared = shared_block_limit(shared, smem, percent, rule=rule, opt_in=opt_in, ops=SCALAR)
     found = BlockLimits(
-        warps=0 if _launch_bound(threads, max_threads) else by_warps,
+        warps=0 if _launch_bound(capability, threads, max_threads) else by_warps,
         blocks=capability.limits.max_blocks_per_sm,
         registers=_bounded(by_registers),
         shared_memory=_bounded(by_shared),
@@ -178,7 +182,6 @@ def occupancy(
     )
     binding = found.binding()
     blocks: int = getattr(found, binding[0])
-    per_warp = registers_per_warp(capability.registers, regs)
     return Occupancy(
         compute_capability=capability.compute_capability,
         rule=rule,
@@ -192,14 +195,14 @@ def occupancy(
         max_warps_per_sm=capability.limits.max_warps_per_sm,
         limits=found,
         limited_by=_header_limiters(found) if rule == "driver" else binding,
-        allocated_registers_per_block=per_warp * warps,
+        allocated_registers_per_block=registers_per_warp(capability.registers, regs) * warps,
         allocated_shared_bytes_per_block=allocated_bytes(shared, smem),
         partitioned_caching=halves == 2,
         refusal=None
         if blocks
-        else _launch_bound(threads, max_threads)
-        or _refusal(capability, found, (warps, regs, smem), halves=halves, opt_in=opt_in)
-        or _exhausted(capability.limits, barriers, virtual_resources),
+        else _launch_bound(capability, threads, max_threads)
+        or _exhausted(capability.limits, barriers, virtual_resources)
+        or _refusal(capability, (warps, regs, smem), halves=halves, opt_in=opt_in),
     )
 
 
@@ -215,6 +218,8 @@ def _virtual_limit(limits: SmLimits, used: int) -> int | None:
 
 def _halves(capability: Capability, warps: int, regs: int, mode: PartitionedCaching) -> int:
     """2 if partitioned caching stays on. ``on`` gives way only to registers, as in the header."""
+    if mode not in _PARTITIONED:
+        raise InvalidLaunch(f"partitioned_caching = {mode!r}: one of {', '.join(_PARTITIONED)}")
     if mode == "off" or not capability.limits.partitioned_global_caching:
         return 1
     registers = capability.registers
@@ -234,29 +239,37 @@ def _header_limiters(found: BlockLimits) -> tuple[str, ...]:
     return tuple(name for name in present if name in limiters)
 
 
-def _launch_bound(threads: int, max_threads: int | None) -> Refusal | None:
-    if max_threads is None or threads <= max_threads:
+def _launch_bound(capability: Capability, threads: int, max_threads: int | None) -> Refusal | None:
+    if max_threads is None:
+        return None
+    launch.within(capability, "max_threads", max_threads, 1, None, "")
+    if threads <= max_threads:
         return None
     return Refusal("threads_per_block", threads, max_threads, None)
 
 
+def _exhausted(limits: SmLimits, barriers: int, virtual_resources: int) -> Refusal | None:
+    """One block wants more of what an SM has in common than there is."""
+    wanted = {"block_barriers": barriers, "virtual_resources": virtual_resources}
+    for name, needed in wanted.items():
+        fact = f"{name}_per_sm"
+        per_sm = getattr(limits, fact)
+        if per_sm is not None and needed > per_sm:
+            resource = name.removeprefix("block_")
+            return Refusal(f"{resource}_per_block", needed, per_sm, f"limits.{fact}")
+    return None
+
+
 def _refusal(
-    capability: Capability,
-    found: BlockLimits,
-    launch_inputs: tuple[int, int, int],
-    *,
-    halves: int,
-    opt_in: bool,
-) -> Refusal | None:
-    """Shared memory or registers, if they are why; inputs are warps, registers and bytes."""
+    capability: Capability, inputs: tuple[int, int, int], *, halves: int, opt_in: bool
+) -> Refusal:
+    """Shared memory or registers; ``inputs`` are warps, registers per thread and bytes."""
     registers, shared = capability.registers, capability.shared_memory
-    warps, regs, smem = launch_inputs
-    if found.shared_memory == 0:
-        allowed = shared.max_per_block_optin_bytes if opt_in else shared.max_per_block_bytes
+    warps, regs, smem = inputs
+    allowed = shared.max_per_block_optin_bytes if opt_in else shared.max_per_block_bytes
+    if smem > allowed:
         key = "max_per_block_optin_kib" if opt_in else "max_per_block_kib"
         return Refusal("shared_bytes_per_block", smem, allowed, f"shared_memory.{key}")
-    if found.registers != 0:
-        return None
     parts = max(registers.sub_partitions, registers.compatibility_sub_partitions or 0)
     per_warp = registers_per_warp(registers, regs)
     assumed = per_warp * round_up(warps, parts)
@@ -266,13 +279,3 @@ def _refusal(
     # the check passes, yet the partitions cannot hold the warps
     allowed = registers.per_sm // parts // per_warp * (parts // halves)
     return Refusal("warps_by_registers", warps, allowed, "registers.per_sm")
-
-
-def _exhausted(limits: SmLimits, barriers: int, virtual_resources: int) -> Refusal:
-    """One block wants more of what an SM has in common than there is."""
-    per_sm = limits.block_barriers_per_sm
-    if per_sm is not None and barriers > per_sm:
-        return Refusal("barriers_per_block", barriers, per_sm, "limits.block_barriers_per_sm")
-    allowed = limits.virtual_resources_per_sm or 0
-    fact = "limits.virtual_resources_per_sm"
-    return Refusal("virtual_resources_per_block", virtual_resources, allowed, fact)

@@ -65,7 +65,7 @@ def test_options_come_in_one_order_and_the_output_last(name):
     order = [
         "gpu", "threads", "regs", "smem", "smem_static", "smem_dynamic", "carveout", "barriers",
         "cluster", "grid", "kernel", "include", "define", "std", "maxrregcount", "fast_math",
-        "instantiate", "format", "output",
+        "instantiate", "format", "quiet", "output",
     ]  # fmt: skip
     shared = [option for option in options if option in order]
     assert shared == sorted(shared, key=order.index)

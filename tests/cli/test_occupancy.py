@@ -164,7 +164,7 @@ def test_what_is_refused_and_how(refused, arguments, says):
         ("-r 256", "registers.max_per_thread: "),
         ("-s 228K", "shared_memory.max_per_block_optin_bytes: "),
         ("--carveout 33K", "shared_memory.capacities_bytes: "),
-        ("--cluster 17", "cluster: "),
+        ("--cluster 17", "cluster.max_nonportable: "),
     ],
 )
 def test_a_limit_names_its_source(refused, arguments, source_id):
@@ -199,11 +199,11 @@ def test_a_cubin_says_itself_what_it_is_compiled_for(perfkit):
 
 def test_what_is_typed_wins_over_the_kernel(perfkit):
     ask = ["occupancy", str(CLUSTERED), "-g", "h100", "-t", "64", "-r", "64"]
-    ask += ["--smem-dynamic", "1K", "--barriers", "3", "--cluster", "2", "-f", "json"]
+    ask += ["--smem-dynamic", "1K", "--barriers", "3", "--cluster", "4", "-f", "json"]
     (result,) = results(perfkit(ask))
     assert (result["block_threads"], result["registers_per_thread"]) == (64, 64)
     assert result["shared_bytes_per_block"] == 512 + 1024
-    assert (result["barriers"], result["cluster_size"]) == (3, 2)
+    assert (result["barriers"], result["cluster_size"]) == (3, 4)
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_files_that_are_no_kernels(refused, tmp_path, name, content, says):
 
 def test_a_source_is_compiled_for_every_target(perfkit, source):
     found = results(perfkit(["occupancy", source, "-g", "gtx-980,sm_90a", "-f", "json"]))
-    assert [result["target"] for result in found] == ["gtx-980", "9.0"]
+    assert [result["target"] for result in found] == ["gtx-980", "9.0a"]
     assert {result["kernel"] for result in found} == {"first"}
     assert {result["block_threads"] for result in found} == {192}
     assert {result["shared_bytes_per_block"] for result in found} == {1024}
@@ -302,3 +302,189 @@ def test_a_source_that_does_not_compile_shows_the_log(refused, tmp_path, monkeyp
 
 def test_a_source_needs_a_gpu(refused, source):
     assert "no GPU given" in refused(["occupancy", source])
+
+
+# --- clusters -----------------------------------------------------------------------------------
+
+BOUNDED = CUBINS.parent / "clusters" / "clusters.sm_90.cubin"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (
+            "--kernel bounded --cluster 8",
+            "--cluster 8: the launch bounds of bounded allow clusters",
+        ),
+        ("--kernel bounded --cluster 4,2", "--cluster 4,2: the launch bounds of bounded"),
+        ("--kernel required --cluster 4", "--cluster 4: required is compiled for clusters of 2 x"),
+        ("--kernel required --cluster 1,2", "--cluster 1,2: required is compiled for"),
+        ("--kernel required --grid 3", "--grid 3: 3 blocks are no multiple of the cluster's 2"),
+        ("--kernel required --grid 3,2", "--grid 3,2: x: 3 blocks are no multiple of"),
+        ("--kernel plain --cluster 2,2 --grid 6,3", "--grid 6,3: y: 3 blocks are no multiple of"),
+        ("--kernel plain --cluster 4 --grid 6", "--grid 6: 6 blocks are no multiple of"),
+        ("--kernel plain --cluster 0 --grid 6", "--cluster 0: compute capability 9.0 takes 1 to"),
+    ],
+)
+def test_clusters_that_do_not_launch(refused, arguments, says):
+    err = refused(["occupancy", str(BOUNDED), "-g", "h200", "-t", "128", *arguments.split()])
+    assert says in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--kernel bounded --cluster 4 --grid 64",
+        "--kernel required --cluster 2 --grid 6",
+        "--kernel required --cluster 2,1,1 --grid 2,3",
+        "--kernel plain --cluster 4 --grid 6,2",  # one number is a total: its axes are not known
+    ],
+)
+def test_clusters_that_launch(perfkit, arguments):
+    ask = ["occupancy", str(BOUNDED), "-g", "h200", "-t", "128", *arguments.split()]
+    (result,) = results(perfkit([*ask, "-f", "json"]))
+    assert result["waves"]["blocks_per_wave"] == result["cluster"]["active_blocks"]
+
+
+def test_waves_are_those_of_clusters(perfkit):
+    (result,) = results(perfkit("occupancy -g h200 -t 32 -r 16 --cluster 2 --grid 10000 -f json"))
+    # 132 SMs of 8 blocks, all in groups of an even number
+    assert result["cluster"]["active_blocks"] == result["waves"]["blocks_per_wave"] == 132 * 8
+    assert result["hardware"]["blocks_per_sm"] == 8
+    assert result["blocks_per_sm"] == 32  # the occupancy API does not know of clusters
+
+
+def test_a_size_of_which_no_source_speaks(perfkit):
+    for gpu in ("b300", "rtx-5090"):
+        (result,) = results(perfkit(f"occupancy -g {gpu} -t 128 -r 32 --cluster 16 -f json"))
+        assert (result["cluster"]["known"], result["cluster"]["exact"]) == (False, False)
+        assert any("whether of 16 is not known" in note for note in result["notes"])
+
+
+# --- one answer does not hang on another --------------------------------------------------------
+
+
+def test_a_target_without_an_answer_leaves_the_others_theirs(perfkit):
+    done = perfkit(["occupancy", str(UNBOUNDED), "-g", "h100,a100", "-t", "128", "-f", "json"])
+    assert done.code == 2
+    assert [r["target"] for r in json.loads(done.out)["results"]] == ["a100-sxm4-80gb"] * 2
+    assert done.err.startswith("perfkit: error: every kernel of ")
+    assert "which does not run on 9.0" in done.err
+
+
+def test_errors_of_several_targets_follow_the_answers(perfkit):
+    done = perfkit("occupancy -g h100,v100,a100 -t 128 -r 32 --carveout 228K -f json")
+    assert (done.code, len(json.loads(done.out)["results"])) == (2, 1)
+    assert done.err.count("perfkit: error: --carveout 228K: compute capability") == 2
+
+
+def test_where_nothing_has_an_answer_one_error_is_enough(refused):
+    err = refused("occupancy -g all -t 1025 -r 32")
+    assert err.count("perfkit: error: ") == 1
+
+
+def test_what_is_only_missing_is_4_and_what_is_wrong_is_2(perfkit, source, monkeypatch):
+    from perfkit.cli.kernel_options import KernelOptions
+    from perfkit.errors import CompileError, Unavailable
+
+    real = KernelOptions.read
+    errors = {
+        "sm_80": Unavailable("no compiler for it"),
+        "sm_75": CompileError("wrong", log="x(1)"),
+    }
+
+    def read(self, path, arch):
+        if arch in errors:
+            raise errors[arch]
+        return real(self, path, arch)
+
+    monkeypatch.setattr(KernelOptions, "read", read)
+    done = perfkit(["occupancy", source, "-g", "9.0,8.0", "-f", "json"])
+    assert (done.code, len(json.loads(done.out)["results"])) == (4, 1)
+    assert done.err == "perfkit: error: no compiler for it\n"
+    done = perfkit(["occupancy", source, "-g", "8.0,9.0,7.5", "-f", "json"])
+    assert (done.code, len(json.loads(done.out)["results"])) == (2, 1)
+    assert done.err.splitlines() == [
+        "perfkit: error: no compiler for it", "x(1)", "perfkit: error: wrong",
+    ]  # fmt: skip
+
+
+def test_the_default_gpu_is_no_request(perfkit, monkeypatch):
+    """Two kernels for 8.0: a default that runs them is taken, another is not."""
+    monkeypatch.setenv("PERFKIT_GPU", "h100")
+    done = perfkit(["occupancy", str(UNBOUNDED), "-t", "128", "-f", "json"])
+    assert [r["target"] for r in results(done)] == ["8.0", "8.0"]
+    assert "PERFKIT_GPU=h100 runs none of" in done.err
+    monkeypatch.setenv("PERFKIT_GPU", "a100,h100")
+    done = perfkit(["occupancy", str(UNBOUNDED), "-t", "128", "-f", "json"])
+    assert [r["target"] for r in json.loads(done.out)["results"]] == ["a100-sxm4-80gb"] * 2
+    monkeypatch.setenv("PERFKIT_GPU", "h100")
+    for command in (["inspect", str(UNBOUNDED)], ["diff", str(UNBOUNDED), str(UNBOUNDED)]):
+        assert perfkit(command).code == 0
+    assert perfkit(["occupancy", str(UNBOUNDED), "-t", "128", "-g", "h100"]).code == 2
+
+
+def test_kernels_stay_together_and_what_a_target_lacks_is_said(perfkit, tmp_path, monkeypatch):
+    monkeypatch.setenv("PERFKIT_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "#if __CUDA_ARCH__ >= 900\n"
+        'extern "C" __global__ void __launch_bounds__(64) late(float *x) { *x = 1; }\n'
+        "#endif\n"
+        'extern "C" __global__ void __launch_bounds__(64) both(float *x) { *x = 2; }\n'
+    )
+    done = perfkit(["occupancy", str(path), "-g", "8.0,9.0,10.0", "-f", "json"])
+    assert [(r["kernel"], r["target"]) for r in results(done)] == [
+        *(("both", gpu) for gpu in ("8.0", "9.0", "10.0")),
+        *(("late", gpu) for gpu in ("9.0", "10.0")),
+    ]
+    assert done.err == "perfkit: note: 8.0 has no late\n"
+
+
+def test_targets_with_a_letter_are_targets_of_their_own(perfkit, source):
+    found = results(perfkit(["occupancy", source, "-g", "sm_90,sm_90a", "-f", "json"]))
+    assert [r["target"] for r in found] == ["9.0", "9.0a"]
+    assert {r["compute_capability"] for r in found} == {"9.0"}
+
+
+# --- what is typed ------------------------------------------------------------------------------
+
+
+def test_less_static_memory_than_the_kernel_declares(refused, perfkit):
+    err = refused(["occupancy", str(CLUSTERED), "--smem-static", "0"])
+    assert "--smem-static 0: the kernel declares 512 B" in err
+    (result,) = results(perfkit(["occupancy", str(CLUSTERED), "--smem-static", "1K", "-f", "json"]))
+    assert result["shared_bytes_per_block"] == 1024
+
+
+def test_a_carveout_keeps_the_size_that_was_typed(perfkit):
+    (result,) = results(perfkit(f"{H100} -s 1K --carveout 64KiB -f json"))
+    assert (result["carveout_percent"], result["carveout_asked_bytes"]) == (28, 65536)
+    assert "carveout 64 KiB (28%)" in perfkit(f"{H100} -s 1K --carveout 64KiB").out
+
+
+def test_a_carveout_on_dedicated_memory_is_its_only_capacity(refused):
+    err = refused("occupancy -g gtx-980 -t 128 -r 32 --carveout 3M")
+    assert "--carveout 3M: compute capability 5.2 cannot be configured so; it takes 96 KiB" in err
+
+
+@pytest.mark.parametrize("flag", ["-q", "--quiet"])
+def test_quiet_leaves_the_notes_out(perfkit, monkeypatch, flag):
+    ask = ["occupancy", str(UNBOUNDED), "-t", "100"]
+    monkeypatch.setenv("PERFKIT_GPU", "h100")
+    loud = perfkit(ask)
+    assert "note: " in loud.out
+    assert "perfkit: note: " in loud.err
+    quiet = perfkit([*ask, flag])
+    assert loud.out.startswith(quiet.out.rstrip("\n"))
+    assert "note: " not in quiet.out + quiet.err
+    assert perfkit(ask) == loud  # nothing of it stays
+
+
+def test_a_block_that_the_kernel_is_not_compiled_for(perfkit):
+    ask = ["occupancy", str(CUBINS / "zoo.sm_90.nvrtc12.cubin"), "-f", "json"]
+    (result,) = results(perfkit([*ask, "--kernel", "^blocks_of_clusters$", "-t", "64"]))
+    assert any("is compiled for blocks of 64 x 2 x 1 threads" in n for n in result["notes"])
+    assert "block_size" not in {step["quantity"] for step in result["steps"]}
+    (result,) = results(perfkit([*ask, "--kernel", "^blocks_of_clusters$"]))
+    assert not any("is compiled for blocks" in note for note in result["notes"])

@@ -118,8 +118,19 @@ def test_what_is_no_carveout_names_the_option(capability, text, says):
     assert error.value.hint or "percentage" in error.value.message
 
 
-def test_dedicated_shared_memory_takes_any_size():
-    assert options.carveout_percent(PASCAL, "48KiB") == 50
+@pytest.mark.parametrize("text", ["48KiB", "97K", "3M", "0", "999999999999G"])
+def test_dedicated_shared_memory_has_one_size(text):
+    with pytest.raises(UsageError, match=rf"^--carveout {text}: .* takes 96 KiB$"):
+        options.carveout_percent(PASCAL, text)
+    assert options.carveout_percent(PASCAL, "96KiB") == 100
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [(None, None), ("default", None), ("MAX", None), ("28%", None), ("64KiB", 65536), ("0", 0)],
+)
+def test_a_carveout_by_its_size(text, expected):
+    assert options.carveout_bytes(text) == expected
 
 
 def labels(text):
@@ -131,7 +142,7 @@ def labels(text):
     [
         ("h100,h100", ["h100-sxm5"]),
         (" h100 , H100-SXM5,9.0 ", ["h100-sxm5", "9.0"]),
-        ("sm_90a,9.0", ["9.0"]),
+        ("sm_90a,9.0,sm_90a,sm_90", ["9.0a", "9.0"]),
         ("hopper", ["9.0"]),
         ("9.0,hopper,h100", ["9.0", "h100-sxm5"]),
     ],

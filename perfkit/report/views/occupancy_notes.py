@@ -31,6 +31,7 @@ def notes(e: Estimate) -> list[str]:
     found += _cluster_notes(e)
     if e.kernel is not None:
         found += _kernel_notes(e.kernel)
+        found += _other_block(e.kernel, e.driver.threads)
     return found
 
 
@@ -98,6 +99,18 @@ def _cluster_notes(e: Estimate) -> list[str]:
             "many SMs each GPC has differs from card to card"
         )
     return found
+
+
+def _other_block(kernel: KernelResources, threads: int) -> list[str]:
+    block = kernel.required_block
+    if block is None or block[0] * block[1] * block[2] == threads:
+        return []
+    size = " x ".join(map(str, block))
+    text = (
+        f"{printable(kernel.demangled)} is compiled for blocks of {size} threads: it does not "
+        f"launch with {threads}, only compiled anew"
+    )
+    return [text]
 
 
 def _kernel_notes(kernel: KernelResources) -> list[str]:

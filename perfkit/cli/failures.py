@@ -1,0 +1,42 @@
+"""Targets and kernels that have no answer must not keep the others from theirs."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from perfkit.errors import InputError, PerfkitError, Unavailable, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Failures:
+    """Errors of single targets: what can be answered is, and they follow on stderr."""
+
+    def __init__(self) -> None:
+        self._found: list[PerfkitError] = []
+
+    @contextmanager
+    def collected(self) -> Iterator[None]:
+        """Keep an error of the block for later."""
+        try:
+            yield
+        except (UsageError, InputError, Unavailable) as error:
+            if str(error) not in map(str, self._found):
+                self._found.append(error)
+
+    def raise_first(self) -> None:
+        """Where nothing is answered: one error says why."""
+        if self._found:
+            raise self._found[0]
+
+    def report(self) -> None:
+        """Write all, and end with one that has their exit code: 2, or 4 if things are missing."""
+        from perfkit.cli.app import report_error
+
+        ordered = sorted(self._found, key=lambda error: isinstance(error, Unavailable))
+        for error in ordered[1:]:
+            report_error(error)
+        if ordered:
+            raise ordered[0]
