@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from perfkit.analysis.carveout_choice import CarveoutChoice, choose
 from perfkit.analysis.configured import configured_shared_bytes
 from perfkit.analysis.steps import Launch
 from perfkit.arch.types import Capability, Target
 from perfkit.models.carveout import NO_PREFERENCE, carveout_bytes
+from perfkit.models.occupancy import Refusal
 from perfkit.record import record
 
 
@@ -25,6 +27,28 @@ class Setting:
     driver_blocks_per_sm: int | None
     hardware_blocks_per_sm: int | None
     evidence: str | None  #: of the hardware's figures: measured | assumed; None: dedicated
+
+
+@record
+class Outcome:
+    """One launch on one target: why there is none, or which preference to set for it."""
+
+    target: Target
+    refusal: Refusal | None
+    blocks_per_sm: int  #: with the preference to set, and without any
+    choice: CarveoutChoice | None  #: None: nothing launches
+
+
+def outcome(target: Target, *, threads: int, regs: int, smem: int) -> Outcome:
+    """The preference with which as many blocks are resident as without, and L1 is largest."""
+    launch = Launch(threads=threads, regs=regs, smem=smem)
+    found = launch.on(target.capability)
+    return Outcome(
+        target=target,
+        refusal=found.refusal,
+        blocks_per_sm=found.blocks_per_sm,
+        choice=choose(target.capability, launch) if found.refusal is None else None,
+    )
 
 
 def table(target: Target, *, threads: int | None, regs: int, smem: int) -> tuple[Setting, ...]:
@@ -60,7 +84,8 @@ def _setting(
         launch = Launch(threads=threads, regs=regs, smem=smem, carveout=first)
         driver = launch.on(capability).blocks_per_sm
         hardware = replace(launch, rule="hardware").on(capability).blocks_per_sm
-        configured = configured_shared_bytes(capability, threads, regs, smem, percent)
+        if driver:  # where nothing is resident nothing is configured
+            configured = configured_shared_bytes(capability, threads, regs, smem, percent)
     return Setting(
         target=target,
         first_percent=first,
@@ -71,7 +96,7 @@ def _setting(
         configured_l1_bytes=None if configured is None else _l1(capability, configured),
         driver_blocks_per_sm=driver,
         hardware_blocks_per_sm=hardware,
-        evidence=capability.shared_memory.carveout_evidence,
+        evidence=None if driver == 0 else capability.shared_memory.carveout_evidence,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perfkit.analysis.carveout import table
+from perfkit.analysis.carveout import outcome, table
 from perfkit.cli import options
 from perfkit.cli.emit import emit
 from perfkit.cli.help import examples, new_app
@@ -26,12 +26,17 @@ def carveout(
     """Show how an SM splits its memory into shared memory and L1.
 
     One line per capacity and the preferences that lead to it. With --threads, --regs and --smem
-    also the resident blocks of that launch, and the L1 that is left.
+    also the resident blocks of that launch, the L1 that is left, and which preference to set.
     """
     if threads is None and (regs is not None or smem is not None):
         raise UsageError(
             "--regs and --smem describe a launch: how many threads per block?",
             hint="write --threads 256",
+        )
+    if threads is not None and regs is None:
+        raise UsageError(
+            "no register count given",
+            hint="write --regs 40, or --regs 0 if they do not limit",
         )
     targets = options.targets(gpu)
     size = options.size(smem, "--smem") or 0
@@ -46,12 +51,22 @@ def carveout(
             smem=size,
         )
     )
+    outcomes = tuple(
+        outcome(
+            target,
+            threads=options.block_threads(target.capability, threads),
+            regs=regs or 0,
+            smem=size,
+        )
+        for target in targets
+        if threads
+    )
     from perfkit.report.views import carveout as view
 
     emit(
         "carveout",
-        document=lambda: view.document(found),
-        content=lambda: view.content(found),
+        document=lambda: view.document(found, outcomes),
+        content=lambda: view.content(found, outcomes),
         format=format,
         output=output,
     )

@@ -61,9 +61,9 @@ def test_a_launch_under_each_capacity(perfkit):
 
 
 def test_csv_has_the_keys_of_json(perfkit):
-    done = perfkit("carveout -g h100,6.1 -t 64 -f csv")
+    done = perfkit("carveout -g h100,6.1 -t 64 -r 0 -f csv")
     rows = list(csv.DictReader(StringIO(done.out)))
-    expected = results(perfkit("carveout -g h100,6.1 -t 64 -f json"))
+    expected = results(perfkit("carveout -g h100,6.1 -t 64 -r 0 -f json"))
     assert rows == [
         {key: "" if value is None else str(value) for key, value in r.items()} for r in expected
     ]
@@ -80,12 +80,76 @@ def test_dedicated_shared_memory_says_so(perfkit):
     [
         ("-r 32", "--regs and --smem describe a launch"),
         ("-s 1K", "--regs and --smem describe a launch"),
-        ("-t 1025", "--threads 1025: "),
-        ("-t 1,1,65", "--threads: z is 65"),
+        ("-t 64", "no register count given"),
+        ("-t 1025 -r 32", "--threads 1025: "),
+        ("-t 1,1,65 -r 32", "--threads: z is 65"),
         ("-t 64 -r 256", "--regs 256: "),
-        ("-t 64 -s 228K", "--smem: 233472 bytes"),
-        ("-t 64 -s -1", "--smem '-1'"),
+        ("-t 64 -r 32 -s 228K", "--smem: 233472 bytes"),
+        ("-t 64 -r 32 -s -1", "--smem '-1'"),
     ],
 )
 def test_what_is_refused_and_how(refused, arguments, says):
     assert says in refused(f"carveout -g h100 {arguments}")
+
+
+def test_nothing_is_configured_where_nothing_launches(perfkit):
+    done = perfkit("carveout -g h100 -t 1024 -r 128")
+    # 4,096 registers a warp, 32 warps
+    assert "does not launch on h100-sxm5: the launch check counts 131072 registers" in done.out
+    assert "evidence" not in done.out
+    assert "configured" not in done.out
+    content = json.loads(perfkit("carveout -g h100 -t 1024 -r 128 -f json").out)
+    for r in content["results"]:
+        assert r["configured_bytes"] is r["configured_l1_bytes"] is r["evidence"] is None
+        assert r["hardware_blocks_per_sm"] == 0
+    (choice,) = content["choices"]
+    assert (choice["refusal"]["needed"], choice["percent"]) == (131072, None)
+
+
+def test_the_reserve_is_only_spoken_of_where_there_is_one(perfkit):
+    for gpu, spoken in (("v100", False), ("7.5", False), ("gtx-980", False), ("a100", True)):
+        done = perfkit(f"carveout -g {gpu} -t 256 -r 32 -s 8K")
+        assert ("the reserve of every block" in done.out) is spoken
+
+
+def test_what_no_preference_means(perfkit):
+    alone = perfkit("carveout -g h100").out
+    assert "computes with all of 228 KiB, what the driver configures depends on the launch" in alone
+    launch = perfkit("carveout -g h100 -t 256 -r 32 -s 4K").out
+    # 8 blocks of 5 KiB, room for 16 of them, 80 KiB, the next capacity is 100
+    assert "the driver configures 100 KiB for this launch" in launch
+
+
+@pytest.mark.parametrize(
+    ("gpu", "launch"),
+    [("h100", "64 16 1K"), ("h100", "256 32 20K"), ("a100", "128 32 4K"), ("7.5", "256 32 1K")],
+)
+def test_the_last_line_says_what_to_set(perfkit, gpu, launch):
+    """Held against every percentage: no block is lost, and none leaves L1 more."""
+    threads, regs, smem = launch.split()
+    ask = f"carveout -g {gpu} -t {threads} -r {regs} -s {smem}"
+    last = perfkit(ask).out.splitlines()[-1]
+    content = json.loads(perfkit(f"{ask} -f json").out)
+    (choice,) = content["choices"]
+    (target,) = catalog.targets(gpu)
+    capability, size = target.capability, int(smem.rstrip("K")) * 1024
+    # where the hardware's rule is not measured, the API's is the careful one
+    rule = "hardware" if choice["evidence"] == "measured" else "driver"
+    kept = {}
+    for percent in range(101):
+        found = package.occupancy(
+            capability, threads=int(threads), regs=int(regs), smem=size, carveout=percent, rule=rule
+        )
+        if found.blocks_per_sm == choice["blocks_per_sm"]:
+            kept[percent] = package.configured_shared_bytes(
+                capability, int(threads), int(regs), size, percent
+            )
+    default = package.configured_shared_bytes(capability, int(threads), int(regs), size)
+    least = min([*kept.values(), default])
+    assert choice["configured_bytes"] == least
+    if least == default:
+        assert choice["percent"] is None
+        assert "leave the default" in last
+    else:
+        assert choice["percent"] == min(p for p, size in kept.items() if size == least)
+        assert f"set {choice['percent']}%" in last

@@ -112,6 +112,10 @@ SETTINGS = (
     *carveout.table(TARGETS[0], threads=256, regs=40, smem=8192),
     *carveout.table(TARGETS[2], threads=256, regs=40, smem=8192),
 )
+OUTCOMES = (
+    carveout.outcome(TARGETS[0], threads=256, regs=40, smem=8192),
+    carveout.outcome(TARGETS[2], threads=256, regs=40, smem=8192),
+)
 SWEEP = (
     {
         "target": "toy-100",

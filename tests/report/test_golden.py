@@ -51,8 +51,8 @@ VIEWS = {
     ),
     "carveout": (
         "carveout",
-        lambda: carveout.document(results.SETTINGS),
-        lambda: carveout.content(results.SETTINGS),
+        lambda: carveout.document(results.SETTINGS, results.OUTCOMES),
+        lambda: carveout.content(results.SETTINGS, results.OUTCOMES),
     ),
     "inspect": (
         "inspect",

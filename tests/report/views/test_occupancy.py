@@ -271,6 +271,7 @@ def test_a_launch_that_is_impossible_says_why():
         "fact": "registers.max_per_block",
     }
     assert result["hardware"] is None
-    (note,) = result["notes"]
+    note, other = result["notes"]
+    assert "compiled for blocks of 32 x 8 x 1 threads: it does not launch with 1024" in other
     assert note.startswith("reduce[bold]|*a_b* does not launch on toy-100: ")
     assert "73728 registers per block" in note
