@@ -11,8 +11,11 @@ TYPE_CHECKING = False  # typing would take longer to load than the rest of this 
 if TYPE_CHECKING:
     from typing import Any
 
+    from perfkit import errors
     from perfkit.api import (
+        PerfkitError,
         available_smem,
+        block_sizes_reaching,
         blocks_per_sm,
         capability,
         carveout_bytes,
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
         gemm,
         gpu,
         inspect,
+        max_potential_block_size,
+        max_registers,
         occupancy,
         recommend,
         roofline,
@@ -30,16 +35,21 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "PerfkitError",
     "__version__",
     "available_smem",
+    "block_sizes_reaching",
     "blocks_per_sm",
     "capability",
     "carveout_bytes",
     "configured_shared_bytes",
+    "errors",
     "fits",
     "gemm",
     "gpu",
     "inspect",
+    "max_potential_block_size",
+    "max_registers",
     "occupancy",
     "recommend",
     "roofline",
@@ -52,6 +62,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'perfkit' has no attribute {name!r}")
+    if name == "errors":
+        from importlib import import_module
+
+        return import_module("perfkit.errors")
     from perfkit import api
 
     return getattr(api, name)

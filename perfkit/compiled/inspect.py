@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.compiled.binary import may_hold_code
 from perfkit.compiled.compile_options import CompileOptions, target_name
@@ -17,7 +17,7 @@ from perfkit.compiled.stream import is_stream, read_stream
 from perfkit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from perfkit.arch.types import ComputeCapability
     from perfkit.compiled.reading import Progress
@@ -47,11 +47,12 @@ def inspect(
 
     ``arch`` is ``9.0`` or ``sm_90a``; compiled code says its own. ``kernel`` is a regular
     expression, looked for in the mangled and in the shown name. The rest is how to compile a
-    source, see ``CompileOptions``; compiled code ignores it.
+    source, see ``CompileOptions``.
 
     Raises:
         InputError: unreadable, or of a kind that is not read.
-        UsageError: a source without ``arch``, a bad option, or no kernel of that name.
+        UsageError: a source without ``arch``, a bad option or one for a file that is compiled
+            already, or no kernel of that name.
         Unavailable: NVRTC is needed, or cuobjdump, and it is not here.
     """
     options = CompileOptions(
@@ -64,7 +65,24 @@ def inspect(
         extra=tuple(extra),
         compiler=compiler,
     )
+    refuse_idle(Path(path), {f.name: getattr(options, f.name) for f in fields(options)})
     return read(Path(path), arch=arch, kernel=kernel, options=options).kernels
+
+
+def refuse_idle(path: Path, options: Mapping[str, Any]) -> None:
+    """Raise ``UsageError`` for an option that nothing would follow: there is no compiler to run.
+
+    Args:
+        path: the file.
+        options: by the name that the user knows; those not given are empty, None or ``auto``.
+    """
+    given = [name for name, value in options.items() if value not in {None, False, (), "auto"}]
+    if is_ptx(path):
+        given = [name for name in given if name.strip("-") not in {"max_registers", "maxrregcount"}]
+    elif path.suffix.lower() in SOURCE_SUFFIXES:
+        given = []
+    if given:
+        raise UsageError(f"{given[0]} is for sources, and {shown(path)} is compiled already")
 
 
 def read(
