@@ -68,7 +68,8 @@ class GemmEstimate:
         """Of the compute roof, at the least time of this tiling, 0..1."""
         if self.schedule is None:
             return None
-        return self.problem.flops / self.schedule.bound.time_s / self.machine.roof.flop_per_s
+        # in this order a product without any loss has exactly all of it
+        return self.problem.flops / self.machine.roof.flop_per_s / self.schedule.bound.time_s
 
     @property
     def flops_per_byte(self) -> float:

@@ -8,9 +8,9 @@ Four kinds, by who issues them and where operands and sums are:
 * ``tcgen05``: one thread for the block (10.0, 10.3, 11.0); operands in shared memory, sums in
   tensor memory, which four warps read out, 32 rows each.
 
-Source: PTX ISA 9.0, 9.7.14 (mma), 9.7.15 (wgmma), 9.7.16 (tcgen05), shapes and target notes. Where a
-capability has wgmma or tcgen05, mma.sync does not reach its peak (for 9.0: W. Luo et al.,
-"Benchmarking and Dissecting the Nvidia Hopper GPU Architecture", arXiv 2402.13499).
+Source: PTX ISA 9.0, 9.7.14 (mma), 9.7.15 (wgmma), 9.7.16 (tcgen05), shapes and target notes. Where
+there is wgmma or tcgen05, mma.sync does not reach the peak (for 9.0: W. Luo et al., "Benchmarking
+and Dissecting the Nvidia Hopper GPU Architecture", arXiv 2402.13499).
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ class _Row(NamedTuple):
 
 _HALF: Final = (DType.F16, DType.BF16)
 _WGMMA_N: Final = range(8, 257, 8)
+_WGMMA_INTEGER_N: Final = (8, 16, 24, *range(32, 257, 16))
 _TCGEN05_N: Final = range(16, 257, 16)
 _90: Final = ((9, 0), (9, 0))
 #: data-center Blackwell and Thor; 12.x has mma.sync instead
@@ -74,20 +75,28 @@ _100: Final = ((10, 0), (11, 0))
 _ROWS: Final = (
     _Row("mma", (DType.F16,), 8, (8,), 4, (7, 0), (7, 2)),
     _Row("mma", (DType.F16,), 16, (8,), 8, (7, 5)),
+    _Row("mma", (DType.BF16,), 16, (8,), 8, (8, 0)),
     _Row("mma", _HALF, 16, (8,), 16, (8, 0)),
+    _Row("mma", (DType.TF32,), 16, (8,), 4, (8, 0)),
     _Row("mma", (DType.TF32,), 16, (8,), 8, (8, 0)),
-    _Row("mma", (DType.F64,), 8, (8,), 4, (8, 0)),
+    _Row("mma", (DType.F64,), 16, (8,), 4, (9, 0)),
+    _Row("mma", (DType.F64,), 16, (8,), 8, (9, 0)),
+    _Row("mma", (DType.F64,), 16, (8,), 16, (9, 0)),
+    _Row("mma", (DType.F64,), 8, (8,), 4, (8, 0)),  # the usual one, so the last of them
     _Row("mma", (DType.S8,), 16, (16,), 16, (7, 2), (7, 2)),  # wmma
     _Row("mma", (DType.S8,), 8, (8,), 16, (7, 5)),
+    _Row("mma", (DType.S8,), 16, (8,), 16, (8, 0)),
     _Row("mma", (DType.S8,), 16, (8,), 32, (8, 0)),
     _Row("mma", (DType.S4,), 8, (8,), 32, (7, 5)),
+    _Row("mma", (DType.S4,), 16, (8,), 32, (8, 0)),
     _Row("mma", (DType.S4,), 16, (8,), 64, (8, 0)),
     _Row("mma", (DType.F8,), 16, (8,), 32, (8, 9)),
     _Row("mma", (DType.F6,), 16, (8,), 32, (12, 0)),
     _Row("mma", (DType.F4,), 16, (8,), 64, (12, 0)),
     _Row("wgmma", _HALF, 64, _WGMMA_N, 16, *_90),
     _Row("wgmma", (DType.TF32,), 64, _WGMMA_N, 8, *_90),
-    _Row("wgmma", (DType.F8, DType.S8), 64, _WGMMA_N, 32, *_90),
+    _Row("wgmma", (DType.F8,), 64, _WGMMA_N, 32, *_90),
+    _Row("wgmma", (DType.S8,), 64, _WGMMA_INTEGER_N, 32, *_90),
     _Row("tcgen05", _HALF, 128, _TCGEN05_N, 16, *_100),
     _Row("tcgen05", (DType.TF32,), 128, _TCGEN05_N, 8, *_100),
     _Row("tcgen05", (DType.F8, DType.F6), 128, _TCGEN05_N, 32, *_100),

@@ -223,6 +223,26 @@ def test_an_instruction_reads_32_bytes_of_k_for_each_row_where_it_reads_shared_m
                     assert one.k * dtype.bits == 256
 
 
+def test_the_usual_instruction_and_the_others():
+    shapes = {
+        (capability, dtype): [
+            one.shape
+            for one in instructions(catalog.capability(capability), DType(dtype), "tensor")
+            if one.kind == "mma"
+        ]
+        for capability, dtype in (("8.0", "f64"), ("9.0", "f64"), ("8.0", "s8"), ("7.2", "s8"))
+    }
+    # PTX ISA 9.0, 9.7.14.5: shapes of mma by type; 7.2 has wmma only
+    assert shapes["8.0", "f64"] == ["8x8x4"]
+    assert set(shapes["9.0", "f64"]) == {"8x8x4", "16x8x4", "16x8x8", "16x8x16"}
+    assert shapes["8.0", "s8"] == ["8x8x16", "16x8x16", "16x8x32"]
+    assert shapes["7.2", "s8"] == ["16x16x16"]
+    assert instruction(H100, DType.F64, "tensor", None).shape == "8x8x4"
+    integer = [one.n for one in instructions(H100, DType.S8, "tensor") if one.kind == "wgmma"]
+    assert {40, 56, 72}.isdisjoint(integer)
+    assert {8, 16, 24, 32, 48, 256} <= set(integer)
+
+
 @pytest.mark.parametrize("shape", [(16, 8, 4), (64, 12, 16), (64, 264, 16), (128, 128, 16)])
 def test_an_instruction_that_does_not_exist(shape):
     with pytest.raises(UsageError) as error:

@@ -83,6 +83,7 @@ _REUSE: Final[tuple[Field, ...]] = (
     (Column("fused_s", "through DRAM", "seconds"), lambda e: e.fused_s),
 )
 _WAVES: Final[tuple[Field, ...]] = (
+    (Column("blocks_per_wave", "blocks at once", "count"), _wave("blocks_per_wave")),
     (Column("full_waves", "full waves", "count"), _wave("full_waves")),
     (Column("partial_wave_blocks", "blocks in the last", "count"), _wave("partial_wave_blocks")),
     (Column("tail_share_max", "its time, at most", "ratio"), _wave("tail_share_max")),
@@ -104,6 +105,7 @@ def document(found: Sequence[GemmEstimate], left_out: Mapping[str, str]) -> Docu
             found,
         ),
         table("A block and an SM", (_GPU, *_BLOCK), found),
+        table("Waves of resident blocks", (_GPU, *_WAVES) if _launches(found) else (), found),
         table("Reuse in a tile, and what the epilogue saves", (_GPU, *_REUSE), found),
     ]
     first = found[0]
@@ -120,6 +122,10 @@ def document(found: Sequence[GemmEstimate], left_out: Mapping[str, str]) -> Docu
             keep=True,
         ),
     )
+
+
+def _launches(found: Sequence[GemmEstimate]) -> bool:
+    return any(e.waves for e in found)
 
 
 def heading(e: GemmEstimate, *, tiles: bool, roof: bool) -> str:
