@@ -47,7 +47,7 @@ def diagnose(
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
-    """Diagnose the launches of a profile: symptom, likely cause, what to look at.
+    """Diagnose a profile: symptom, likely cause, what to check.
 
     By the thresholds of Nsight Compute's own rules, most important first, with what could not be
     looked at for want of figures.

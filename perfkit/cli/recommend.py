@@ -13,6 +13,7 @@ from perfkit.analysis.recommend import Recommendation
 from perfkit.analysis.recommend import recommend as answer
 from perfkit.cli import kernel_options, loaded, options, talk
 from perfkit.cli.emit import emit, write
+from perfkit.cli.failures import Failures
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
 from perfkit.cli.launch_options import LaunchOptions, refuse_what_fits_nowhere
@@ -76,14 +77,16 @@ def recommend(
     maxrregcount: kernel_options.MaxRegistersOption = None,
     fast_math: kernel_options.FastMathOption = False,
     instantiate: kernel_options.InstantiateOption = None,
+    compiler: kernel_options.CompilerOption = "auto",
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
-    """Recommend a launch: block size, grid, shared memory, carveout, launch bounds.
+    """Recommend a launch: block, grid, carveout, launch bounds.
 
     One configuration that is good on all GPUs named, with what ties with it, what other choices
     would cost, and when occupancy is not worth chasing. With --threads the block size is fixed.
-    Nothing is run, so nothing is promised: measure what is close.
+    Nothing is run, so nothing is promised: measure what is close. Kernels that launch nowhere are
+    told on stderr, after the others.
     """
     launch = LaunchOptions(
         threads=threads,
@@ -103,16 +106,20 @@ def recommend(
         max_registers=maxrregcount,
         fast_math=fast_math,
         instantiate=instantiate,
+        compiler=compiler,
         kernel=kernel,
     )
     wish = Wish(elements=elements, per_thread=per_thread, power_of_two=code is Kind.TRITON)
     growing = options.size(smem_per_thread, "--smem-per-thread") or 0
-    found = _found(loaded.pairs(path, gpu, kernels), launch, growing, wish)
+    failures = Failures()
+    found = _found(loaded.pairs(path, gpu, kernels), launch, growing, wish, failures)
+    if not found:
+        failures.raise_first()
     if smem is not None and path is None:
         talk.note(_DYNAMIC)
     if code is not None and format is options.Format.TABLE:
         write(_code(found, code), output)
-        return
+        return failures.report()
     from perfkit.report.views import recommend as view
 
     emit(
@@ -122,6 +129,7 @@ def recommend(
         format=format,
         output=output,
     )
+    failures.report()
 
 
 _DYNAMIC: Final = "--smem counts as dynamic here; --smem-static is what a kernel declares"
@@ -139,8 +147,9 @@ def _found(
     launch: LaunchOptions,
     growing: int,
     wish: Wish,
+    failures: Failures,
 ) -> list[Recommendation]:
-    """A recommendation for each kernel, over all targets that it is asked about on."""
+    """A recommendation for each kernel that has one, over all targets that it is asked about on."""
     by_kernel: dict[str | None, list[Request]] = {}
     sizes: dict[str | None, int | None] = {}
     for target, kernel in pairs:
@@ -155,9 +164,11 @@ def _found(
         ],
         launch.shared_option(),
     )
-    return [
-        answer(requests, replace(wish, cluster=sizes[name])) for name, requests in by_kernel.items()
-    ]
+    found = []
+    for name, requests in by_kernel.items():
+        with failures.collected():
+            found.append(answer(requests, replace(wish, cluster=sizes[name])))
+    return found
 
 
 def _request(

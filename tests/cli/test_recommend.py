@@ -187,3 +187,17 @@ def test_every_kernel_of_a_file(perfkit):
             assert one["block_threads"] == block[0] * block[1] * block[2]
         if kernel.required_cluster is not None:
             assert one["cluster_size"] is not None
+
+
+def test_a_kernel_that_launches_nowhere_leaves_the_others_theirs(perfkit):
+    several = DATA / "zoo.sm_90.nvrtc13.cubin"
+    names = [k.demangled for k in package.inspect(several)]
+    # with 227 KiB of dynamic shared memory there is none left to declare
+    done = perfkit(["recommend", str(several), "--smem-dynamic", "227K", "-f", "json"])
+    found = [one["kernel"] for one in json.loads(done.out)["recommendations"]]
+    statics = {k.demangled: k.static_shared_bytes for k in package.inspect(several)}
+    assert 0 < len(found) < len(names)
+    assert done.code == 2
+    assert all(statics[name] == 0 for name in found)
+    left = [name for name in names if name not in found]
+    assert all(name in done.err for name in left)
