@@ -113,8 +113,6 @@ def recommend(
     growing = options.size(smem_per_thread, "--smem-per-thread") or 0
     failures = Failures()
     found = _found(loaded.pairs(path, gpu, kernels), launch, growing, wish, failures)
-    if not found:
-        failures.raise_first()
     if smem is not None and path is None:
         talk.note(_DYNAMIC)
     if code is not None and format is options.Format.TABLE:
@@ -168,6 +166,8 @@ def _found(
     for name, requests in by_kernel.items():
         with failures.collected():
             found.append(answer(requests, replace(wish, cluster=sizes[name])))
+    if not found:
+        failures.raise_first()
     return found
 
 
