@@ -121,7 +121,7 @@ def _read(
         from perfkit.compiled.ptx_file import read_ptx
 
         most = options.max_registers if options is not None else None
-        return Reading(kernels=read_ptx(path, arch=arch, max_registers=most))
+        return read_ptx(path, arch=arch, max_registers=most)
     if path.suffix.lower() not in SOURCE_SUFFIXES:
         return _text(path, head, None if arch is None else target_name(arch))
     if arch is None:
@@ -131,7 +131,7 @@ def _read(
         )
     from perfkit.compiled.source import read_source
 
-    return Reading(kernels=read_source(path, arch=arch, options=options or CompileOptions()))
+    return read_source(path, arch=arch, options=options or CompileOptions())
 
 
 def _text(path: Path, head: bytes, arch: str | None) -> Reading:

@@ -17,13 +17,13 @@ from perfkit.compiled.cache import CompiledSource
 from perfkit.compiled.compile_options import target_name
 from perfkit.compiled.files import read_text, shown
 from perfkit.compiled.ptx import dynamic_shared_users, entries
-from perfkit.compiled.source import kernels_of
+from perfkit.compiled.source import reading_of
 from perfkit.errors import CompileError, InputError, Unavailable, UsageError
 from perfkit.models.compatibility import ptx_compiles_for
 
 if TYPE_CHECKING:
+    from perfkit.compiled.reading import Reading
     from perfkit.compiled.tools import Finished
-    from perfkit.kernel import KernelResources
 
 _TARGET: Final = re.compile(r"^\s*\.target\s+(sm_\d+[af]?)\b", re.MULTILINE)
 _VERSION: Final = re.compile(r"^\s*\.version\s+(\d+\.\d+)", re.MULTILINE)
@@ -36,7 +36,7 @@ _UNLINKED: Final = "Unresolved extern"
 
 def read_ptx(
     path: Path, *, arch: ComputeCapability | str | None, max_registers: int | None = None
-) -> tuple[KernelResources, ...]:
+) -> Reading:
     """Every kernel of a PTX file, compiled for ``arch``, in the order of the text.
 
     Raises:
@@ -54,7 +54,7 @@ def compile_ptx(
     *,
     arch: ComputeCapability | str | None,
     max_registers: int | None = None,
-) -> tuple[KernelResources, ...]:
+) -> Reading:
     """The same of a text; ``path`` names it and is not read. Raises as ``read_ptx``."""
     text = data.decode("utf-8", "replace")
     match = _TARGET.search(text)
@@ -71,7 +71,7 @@ def compile_ptx(
             "the PTX has no kernel", where=shown(path), hint="a kernel is an .entry with a body"
         )
     target = _target(target_name(arch), match[1], path)
-    return kernels_of(_compiled(path, data, target, max_registers, found), path)
+    return reading_of(_compiled(path, data, target, max_registers, found), path)
 
 
 def _compiled(

@@ -10,6 +10,8 @@ from perfkit.compiled.cubin import read_cubin
 from perfkit.compiled.declared import declared, how_to_instantiate
 from perfkit.compiled.files import read_text, shown
 from perfkit.compiled.ptxas_log import read_log
+from perfkit.compiled.reading import Reading
+from perfkit.compiled.warnings import warnings
 from perfkit.errors import CubinError, InputError
 
 if TYPE_CHECKING:
@@ -34,10 +36,8 @@ _OF_THE_LOG: Final = (
 )
 
 
-def read_source(
-    path: Path, *, arch: ComputeCapability | str, options: CompileOptions
-) -> tuple[KernelResources, ...]:
-    """Compile ``path`` for ``arch`` and read every kernel, in source order.
+def read_source(path: Path, *, arch: ComputeCapability | str, options: CompileOptions) -> Reading:
+    """Compile ``path`` for ``arch`` and read every kernel, in source order; warnings are notes.
 
     Raises:
         InputError: unreadable, or it has no kernel.
@@ -48,10 +48,10 @@ def read_source(
         text = read_text(path, "a CUDA source").decode("utf-8", "replace")
         hint = how_to_instantiate(declared(text)) or _NO_KERNEL_HINT
         raise InputError("the source has no kernel", where=shown(path), hint=hint)
-    return kernels_of(compiled, path)
+    return reading_of(compiled, path)
 
 
-def kernels_of(compiled: CompiledSource, path: Path) -> tuple[KernelResources, ...]:
+def reading_of(compiled: CompiledSource, path: Path) -> Reading:
     """Every kernel of what ``path`` was compiled to, in the order of its entries.
 
     Raises:
@@ -77,7 +77,7 @@ def kernels_of(compiled: CompiledSource, path: Path) -> tuple[KernelResources, .
         found.append(
             replace(kernel, min_blocks=blocks, uses_dynamic_shared=dynamic, unknown=unknown)
         )
-    return tuple(found)
+    return Reading(kernels=tuple(found), notes=warnings(compiled.log, shown(path)))
 
 
 def _with_log(kernel: KernelResources, logged: KernelResources | None) -> KernelResources:

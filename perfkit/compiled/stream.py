@@ -54,7 +54,7 @@ def read_stream(path: Path, *, arch: str | None = None) -> Reading:
             from perfkit.compiled.ptx_file import compile_ptx
 
             text = (head + stream.read(_MAX_PTX)).rstrip(b"\0")
-            return Reading(kernels=compile_ptx(text, Path(name), arch=arch))
+            return compile_ptx(text, Path(name), arch=arch)
         if may_be_text(head):
             from perfkit.compiled.build_text import read_text
 
