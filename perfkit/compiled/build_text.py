@@ -96,4 +96,5 @@ def _feed(lines: Iterable[bytes], log: LogReader, usage: UsageReader) -> int:
             )
         ):
             usage_waits = usage.feed(number, line)
+    log.finish()
     return number

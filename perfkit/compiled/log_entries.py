@@ -56,6 +56,12 @@ class Entry:
     def refuse(self, reason: str) -> None:
         self.refused = self.refused or reason
 
+    def link(self, line: int, used: Used) -> None:
+        """The linker names the kernel, so that its numbers are beyond doubt."""
+        self.linked = (line, used)
+        if self.refused is not None:
+            self.refused = self.used = self.frame = self.callees = None
+
     def is_called(self, name: bytes) -> bool:
         """By its name, or by what pasting through Markdown leaves of it."""
         return name == self.name or (

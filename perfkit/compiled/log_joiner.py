@@ -50,13 +50,14 @@ class Joiner:
             else:
                 found.append(placed)
             return found
-        terminated = raw.endswith(b"\n")
-        if b"\\n" in raw:  # a line inside JSON
+        if b"\\n" in raw:  # lines inside JSON
             raw = raw.replace(b"\\n", b"\r")
-        for piece in raw.split(b"\r") if b"\r" in raw else (raw,):
-            text = clean(piece) if piece else piece
-            if text:
-                self._text(number, text, found, terminated=terminated)
+        *pieces, last = raw.split(b"\r") if b"\r" in raw else (raw,)
+        for piece in pieces:
+            if piece and (text := clean(piece)):
+                self._text(number, text, found, terminated=True)
+        if text := clean(last):
+            self._text(number, text, found, terminated=last.endswith(b"\n"))
         return found
 
     def finish(self) -> list[Placed]:

@@ -56,22 +56,29 @@ class LogReader:
             self._take(placed)
         return self._joiner.waiting
 
+    def finish(self) -> None:
+        """The log ends here; only then are the answers complete."""
+        for placed in self._joiner.finish():
+            self._take(placed)
+        for stream in self._streams.values():
+            stream.finish()
+        self._streams.clear()
+        self._link()
+        self._entries.sort(key=lambda entry: entry.line)
+        self._note_unlinked()
+
     def names(self) -> set[str]:
-        """The symbols of all kernels so far."""
-        return {text(entry.name) for entry in self._entries} | {
-            text(name) for name, _, _, _ in self._links
-        }
+        """The symbols of all kernels."""
+        return {text(name) for name in {entry.name for entry in self._entries}}
 
     def archs(self) -> set[str]:
         """The architectures that the log names."""
-        named = {entry.arch for entry in self._entries}
-        named |= {arch or used.arch for _, arch, _, used in self._links}
-        return {text(arch) for arch in named if arch is not None}
+        return {text(arch) for arch in {entry.arch for entry in self._entries} if arch is not None}
 
     def kernels(
         self, *, origin: str, arch: str | None = None, shown: Mapping[str, str] | None = None
     ) -> Iterator[KernelResources]:
-        """All kernels in the order in which their records begin; to be asked for once.
+        """All kernels of a log that is finished, in the order in which their records begin.
 
         Args:
             origin: the log's name.
@@ -80,13 +87,6 @@ class LogReader:
             shown: symbol -> name for people.
         """
         shown = shown or {}
-        for placed in self._joiner.finish():
-            self._take(placed)
-        for stream in self._streams.values():
-            stream.finish()
-        self._link()
-        self._entries.sort(key=lambda entry: entry.line)
-        self._note_unlinked()
         for entry in self._entries:
             name = text(entry.name)
             target = text(entry.arch) if entry.arch else arch
@@ -136,6 +136,8 @@ class LogReader:
         kind = placed.sentence.kind
         if (stream := self._streams.get(key)) is not None:
             self._is_tagged |= bool(key) and kind != "entry"
+            if stream is not self._current:  # the one that was silent longest goes first
+                self._streams[key] = self._streams.pop(key)
             return stream
         if kind == "entry" or (kind == "function" and not self._streams):
             if len(self._streams) >= _MOST_STREAMS:
@@ -172,12 +174,13 @@ class LogReader:
                 before = [e for e in before if e.used and e.used.registers == used.registers]
             if len({entry.arch for entry in before}) > 1:
                 self.troubles.add(line, _NO_LINK)
-            elif before and before[-1].refused is None:
-                before[-1].linked = (line, used)
-            elif not before or arch is not None:
-                found = Entry(name, arch, line, Module())
-                found.linked = (line, used)
+            elif before:
+                before[-1].link(line, used)
+            else:
+                found = Entry(name, arch or used.arch, line, Module())
+                found.link(line, used)
                 self._entries.append(found)
+        self._links.clear()
 
 
 def _pass_on(stream: LogStream, sentence: Sentence, line: int) -> str | None:
@@ -219,4 +222,5 @@ def read_log(
     reader = LogReader()
     for number, line in enumerate(lines, 1):
         reader.feed(number, line)
+    reader.finish()
     return tuple(reader.kernels(origin=origin, arch=arch))

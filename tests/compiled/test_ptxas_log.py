@@ -238,6 +238,20 @@ def test_only_the_linker_speaks():
     assert values(found["_Z1bPfi"], expected) == expected
 
 
+def test_the_linker_names_the_kernel_of_a_record_in_doubt():
+    text = RECORD.replace("ptxas info    : Used", "somebody else's line\nptxas warning : Used")
+    assert known(kernels(text)["_Z1kPf"]) == {}
+    text += (
+        "nvlink info    : Function properties for '_Z1kPf':\n"
+        "nvlink info    : used 46 registers, used 1 barriers, 168 stack, 40 bytes smem, "
+        "364 bytes cmem[0], 0 bytes lmem\n"
+    )
+    (kernel,) = reading(text).kernels
+    expected = {"registers": 46, "stack_frame": 168, "smem_bytes": 40, "spill_stores": None}
+    assert values(kernel, expected) == expected
+    assert (kernel.arch, kernel.demangled) == ("sm_80", "k")
+
+
 def test_the_linker_for_many_targets():
     text = "".join(
         f"nvlink info    : 144 bytes gmem, 65536 bytes cmem[3] (target: {arch})\n"
@@ -247,6 +261,7 @@ def test_the_linker_for_many_targets():
         for arch, registers in [("sm_52", 30), ("sm_75", 32), ("sm_90a", 37)]
     )
     found = by_arch(reading(text).kernels)
+    assert {kernel.demangled for kernel in found.values()} == {"k"}
     assert {key: kernel.registers_per_thread for key, kernel in found.items()} == {
         ("_Z1kPf", "sm_52"): 30,
         ("_Z1kPf", "sm_75"): 32,
@@ -360,6 +375,7 @@ FORMS = {
         "ptxas info    : (C7510) Potential Performance Loss: wgmma is serialized in '_Z1kPf'\n"
         "ptxas warning : Register count of 40 was ignored\nptxas info    : Used",
     ),
+    "one JSON string, unfinished": '{"output": "' + RECORD.replace("\n", "\\n"),
     "unfinished": RECORD.partition("ptxas info    : Compile")[0].rstrip("\n"),
     "unknown clause": RECORD.replace(", 8 bytes cmem[2]", ", 2 clusters, 8 bytes cmem[2]"),
     "unknown clause before": RECORD.replace(", 4100 bytes", ", 3 warpgroups, 4100 bytes"),
@@ -537,7 +553,7 @@ CALLEES = {name for name in NUMBERS if name.startswith("callee")}
 def test_no_mixture_gives_a_number_to_another_kernel():
     """What functions a kernel calls cannot be told where whole records follow each other."""
     told = 0
-    for seed in range(400):
+    for seed in range(250):
         chance = random.Random(seed)
         logs = [compilation(chance, process) for process in range(chance.randint(2, 4))]
         text = "\n".join(mixed(chance, logs, burst=chance.choice([1, 2, 4, 8, 30]))) + "\n"
@@ -548,7 +564,7 @@ def test_no_mixture_gives_a_number_to_another_kernel():
             numbers = {k: v for k, v in known(kernel).items() if k not in CALLEES}
             told += len(numbers)
             assert numbers.items() <= known(truth[name]).items(), f"{seed}: {name}\n{text}"
-    assert told > 10_000
+    assert told > 6_000
 
 
 @pytest.mark.parametrize(
@@ -563,7 +579,7 @@ def test_no_mixture_gives_a_number_to_another_kernel():
 )
 def test_marks_tell_processes_apart(mark):
     """Every number of every kernel, whatever the order."""
-    for seed in range(60):
+    for seed in range(40):
         chance = random.Random(seed)
         logs = [compilation(chance, process) for process in range(chance.randint(2, 5))]
         text = "\n".join(mixed(chance, logs, mark, burst=chance.choice([1, 2, 4]))) + "\n"
@@ -571,6 +587,21 @@ def test_marks_tell_processes_apart(mark):
         for log in logs:
             for name, kernel in kernels("\n".join(log) + "\n").items():
                 assert known(found[name]) == known(kernel), f"{seed}: {name}\n{text}"
+
+
+def test_a_hundred_processes():
+    """More marks than are kept apart at a time: those that were silent longest go first."""
+    chance = random.Random(5)
+    logs = [compilation(chance, process) for process in range(100)]
+    text = []
+    for first in range(0, 100, 10):
+        group = logs[first : first + 10]
+        text += mixed(chance, group, lambda process, first=first: f"kernel_{first + process}.cu\t")
+    found = kernels("\n".join(text) + "\n")
+    truth = kernels("\n".join(line for log in logs for line in log) + "\n")
+    assert {name: known(kernel) for name, kernel in found.items()} == {
+        name: known(kernel) for name, kernel in truth.items()
+    }
 
 
 def test_a_lost_line_does_not_shift_what_follows():
