@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perfkit.analysis.carveout import outcome, table
+from perfkit.analysis.carveout import Outcome, Setting, outcome, table
 from perfkit.cli import options
 from perfkit.cli.emit import emit
 from perfkit.cli.help import examples, new_app
@@ -41,26 +41,13 @@ def carveout(
     targets = options.targets(gpu)
     size = options.size(smem, "--smem") or 0
     refuse_what_fits_nowhere([(target.capability, size) for target in targets], "--smem")
-    found = tuple(
-        row
-        for target in targets
-        for row in table(
-            target,
-            threads=options.block_threads(target.capability, threads) if threads else None,
-            regs=regs or 0,
-            smem=size,
-        )
-    )
-    outcomes = tuple(
-        outcome(
-            target,
-            threads=options.block_threads(target.capability, threads),
-            regs=regs or 0,
-            smem=size,
-        )
-        for target in targets
-        if threads
-    )
+    found: list[Setting] = []
+    outcomes: list[Outcome] = []
+    for target in targets:
+        block = options.block_threads(target.capability, threads) if threads else None
+        found += table(target, threads=block, regs=regs or 0, smem=size)
+        if block is not None:
+            outcomes.append(outcome(target, threads=block, regs=regs or 0, smem=size))
     from perfkit.report.views import carveout as view
 
     emit(

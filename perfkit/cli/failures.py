@@ -35,8 +35,11 @@ class Failures:
         """Write all, and end with one that has their exit code: 2, or 4 if things are missing."""
         from perfkit.cli.app import report_error
 
-        ordered = sorted(self._found, key=lambda error: isinstance(error, Unavailable))
-        for error in ordered[1:]:
-            report_error(error)
-        if ordered:
-            raise ordered[0]
+        if not self._found:
+            return
+        wrong = [error for error in self._found if not isinstance(error, Unavailable)]
+        last = (wrong or self._found)[-1]
+        for error in self._found:
+            if error is not last:
+                report_error(error)
+        raise last
