@@ -38,7 +38,9 @@ def test_what_is_no_size_names_the_option(text):
 
 @pytest.mark.parametrize("text", ["1,1,65", "2,2,100"])
 def test_a_block_within_1024_threads_may_still_be_too_long_on_one_axis(text):
-    with pytest.raises(InvalidLaunch, match=r"^--threads: z is \d+, .* takes 1 to 64$") as error:
+    with pytest.raises(
+        InvalidLaunch, match=r"(?m)^--threads: z is \d+, .* takes 1 to 64$"
+    ) as error:
         options.block_threads(HOPPER, text)
     assert error.value.hint.startswith("limits.max_block_dim: ")
 
@@ -120,7 +122,7 @@ def test_what_is_no_carveout_names_the_option(capability, text, says):
 
 @pytest.mark.parametrize("text", ["48KiB", "97K", "3M", "0", "999999999999G"])
 def test_dedicated_shared_memory_has_one_size(text):
-    with pytest.raises(UsageError, match=rf"^--carveout {text}: .* takes 96 KiB$"):
+    with pytest.raises(UsageError, match=rf"(?m)^--carveout {text}: .* takes 96 KiB$"):
         options.carveout_percent(PASCAL, text)
     assert options.carveout_percent(PASCAL, "96KiB") == 100
 
