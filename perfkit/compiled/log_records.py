@@ -18,6 +18,7 @@ _NOT_LOGGED: Final = {
     "required_block": "a compiler's log does not record launch bounds",
     "required_cluster": "a compiler's log does not record clusters",
 }
+_DISAGREE: Final = "the compiler says {one} and the linker {other}"
 _OLD: Final = "this version of ptxas does not print them"
 _NO_CONSTANT: Final = "ptxas does not print it for this target"
 _NO_TOTAL: Final = "ptxas prints it only for kernels that use a stack"
@@ -102,15 +103,12 @@ def _from_registers_line(
         numbers["static_shared_bytes"] = compiled.shared
     else:
         unknown["static_shared_bytes"] = _CUT
-    counts = {used.barriers for used in (compiled, linked) if used and used.barriers is not None}
-    if len(counts) == 1:
-        numbers["barriers"] = counts.pop()
-    elif counts:
-        unknown["barriers"] = "compiler and linker disagree: " + " or ".join(
-            str(count) for count in sorted(counts)
-        )
-    else:
+    numbers["barriers"] = _first(linked, compiled, "barriers")
+    if numbers["barriers"] is None:
         unknown["barriers"] = _CUT if last.cut else _OLD
+    elif compiled is not None and compiled.barriers not in {None, numbers["barriers"]}:
+        unknown["barriers"] = _DISAGREE.format(one=compiled.barriers, other=numbers["barriers"])
+        numbers["barriers"] = None
     numbers["constant_bytes"] = _first(linked, compiled, "constant")
     if numbers["constant_bytes"] is None:
         unknown["constant_bytes"] = _CUT if last.cut else _NO_CONSTANT
@@ -132,7 +130,7 @@ def _from_frames(
     own, stores, loads = entry.frame or (None, None, None)
     numbers["spill_store_bytes"], numbers["spill_load_bytes"] = stores, loads
     if entry.frame is None:
-        unknown |= dict.fromkeys(("spill_store_bytes", "spill_load_bytes"), no_frame)
+        unknown["spill_store_bytes"] = unknown["spill_load_bytes"] = no_frame
     _callees(entry, numbers, unknown)
     reason = _why_unknown(entry, own, total, unbounded=unbounded)
     if entry.used is None:
@@ -162,13 +160,13 @@ def _why_unknown(
 
 
 def _callees(entry: Entry, numbers: dict[str, int | None], unknown: dict[str, str]) -> None:
-    names = ("callee_spill_store_bytes", "callee_spill_load_bytes")
+    stores, loads = "callee_spill_store_bytes", "callee_spill_load_bytes"
     if entry.module.spills is not None:
-        unknown |= dict.fromkeys(names, _APART.format(line=entry.module.spills))
+        unknown[stores] = unknown[loads] = _APART.format(line=entry.module.spills)
     elif entry.callees is None:
-        unknown |= dict.fromkeys(names, _NO_CALLEE)
+        unknown[stores] = unknown[loads] = _NO_CALLEE
     else:
-        numbers |= dict(zip(names, entry.callees[1:], strict=True))
+        _, numbers[stores], numbers[loads] = entry.callees
 
 
 def _local(
