@@ -47,3 +47,17 @@ def demangle(symbol: str) -> Demangled:
         return Demangled(name, name + (parser.parameters() if parser.peek() else ""))
     except NotUnderstoodError:
         return Demangled(name, symbol)
+
+
+def short_name(symbol: str) -> str:
+    """``demangle(symbol).name`` without reading the parameters, in little more than half the time.
+
+    >>> short_name("_Z4axpyIfLi256EEviT_PKS0_PS0_")
+    'axpy<float, 256>'
+    """
+    if not symbol.startswith("_Z") or len(symbol) > _MAX_NAME:
+        return symbol
+    try:
+        return Parser(symbol, 2).name()
+    except NotUnderstoodError:
+        return symbol

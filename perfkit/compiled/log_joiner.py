@@ -6,10 +6,13 @@ space, as editors break lines, or without, as terminals do. A number is never re
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from perfkit.compiled.log_lines import Stream, clean, stream_of
 from perfkit.compiled.log_sentences import Line, Sentence, old_entry, read, read_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _MOST_LINES: Final = 6  #: over which a sentence may be spread
 _MARKED: Final = Stream(b"", marked=True)
@@ -40,16 +43,15 @@ class Joiner:
         """The next line counts, whatever it looks like."""
         return self._left > 0 or self._held is not None
 
-    def feed(self, number: int, raw: bytes) -> list[Placed]:
-        found: list[Placed] = []
+    def feed(self, number: int, raw: bytes) -> Sequence[Placed]:
         if self._left == 0 and (plain := read_plain(raw)) is not None:
-            self._release(found)
             placed = Placed(plain, number, _BARE if plain.kind == "frame" else _MARKED)
+            held, self._held = self._held, None
             if plain.kind == "used":
                 self._held, self._held_text = placed, raw[plain.start : plain.end]
-            else:
-                found.append(placed)
-            return found
+                return () if held is None else (held,)
+            return (placed,) if held is None else (held, placed)
+        found: list[Placed] = []
         if b"\\n" in raw:  # lines inside JSON
             raw = raw.replace(b"\\n", b"\r")
         *pieces, last = raw.split(b"\r") if b"\r" in raw else (raw,)

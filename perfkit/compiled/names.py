@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from perfkit.compiled.demangle import demangle
+from perfkit.compiled.demangle import demangle, short_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,10 +20,10 @@ def shown_names(symbols: Iterable[str]) -> dict[str, str]:
     >>> shown_names(["_Z1fi", "_Z1gi", "_Z1gf"])
     {'_Z1fi': 'f', '_Z1gi': 'g(int)', '_Z1gf': 'g(float)'}
     """
-    names = {symbol: demangle(symbol) for symbol in symbols}
-    shared = Counter(name.name for name in names.values())
+    names = {symbol: short_name(symbol) for symbol in symbols}
+    shared = Counter(names.values())
     return {
-        symbol: name.signature if shared[name.name] > 1 else name.name
+        symbol: demangle(symbol).signature if shared[name] > 1 else name
         for symbol, name in names.items()
     }
 

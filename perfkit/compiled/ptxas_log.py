@@ -186,16 +186,16 @@ class LogReader:
 def _pass_on(stream: LogStream, sentence: Sentence, line: int) -> str | None:
     """What is wrong with the sentence; None: its kernel is known, or it is no loss."""
     kind, values = sentence.kind, sentence.values
+    if kind == "frame":
+        stack, stores, loads = values
+        sizes = (int(stack or 0), int(stores or 0), int(loads or 0))
+        return None if stream.frame(sizes, line) else _NO_FUNCTION
+    if sentence.used is not None:
+        return None if stream.used(sentence.used, line) else _NOBODY
     if kind == "entry":
         stream.entry(values[0] or b"", values[1], line)
     elif kind == "function":
         stream.function((values[0] or values[1] or b"").strip(b"`*"), line)
-    elif kind == "frame":
-        stack, stores, loads = values
-        sizes = (int(stack or 0), int(stores or 0), int(loads or 0))
-        return None if stream.frame(sizes, line) else _NO_FUNCTION
-    elif sentence.used is not None:
-        return None if stream.used(sentence.used, line) else _NOBODY
     elif kind == "time":
         stream.time()
     elif kind == "module":

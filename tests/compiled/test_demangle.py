@@ -7,12 +7,22 @@ import time
 
 import pytest
 
-from perfkit.compiled.demangle import demangle
+from perfkit.compiled.demangle import demangle, short_name
 from tests.compiled.reports import DATA
 
 NAMES = [line.split("\t") for line in (DATA / "names.tsv").read_text().splitlines()]
 
 INTERNAL = "36_INTERNAL_63925627_6_j07_cu_c4023422"
+
+
+def test_the_short_way_gives_the_same_name():
+    chance = random.Random(4)
+    for symbol, _ in NAMES:
+        for _ in range(20):
+            at = chance.randrange(len(symbol))
+            broken = symbol[:at] + chance.choice("_SIE0vKP") + symbol[at + chance.randrange(3) :]
+            for name in (symbol, broken, symbol[:at]):
+                assert short_name(name) == demangle(name).name
 
 
 def squeezed(text):
