@@ -7,8 +7,8 @@ from dataclasses import replace
 from perfkit.analysis.carveout_choice import CarveoutChoice, choose
 from perfkit.analysis.configured import configured_shared_bytes
 from perfkit.analysis.steps import Launch
-from perfkit.arch.types import Capability, Target
-from perfkit.models.carveout import NO_PREFERENCE, carveout_bytes
+from perfkit.arch.types import Target
+from perfkit.models.carveout import NO_PREFERENCE, carveout_bytes, l1_bytes
 from perfkit.models.occupancy import Refusal
 from perfkit.record import record
 
@@ -91,15 +91,10 @@ def _setting(
         first_percent=first,
         last_percent=last,
         capacity_bytes=capacity,
-        l1_bytes=_l1(capability, capacity),
+        l1_bytes=l1_bytes(capability.l1, capacity),
         configured_bytes=configured,
-        configured_l1_bytes=None if configured is None else _l1(capability, configured),
+        configured_l1_bytes=None if configured is None else l1_bytes(capability.l1, configured),
         driver_blocks_per_sm=driver,
         hardware_blocks_per_sm=hardware,
         evidence=None if driver == 0 else capability.shared_memory.carveout_evidence,
     )
-
-
-def _l1(capability: Capability, shared_bytes: int) -> int:
-    unified = capability.l1.unified_with_shared_bytes
-    return (capability.l1.dedicated_bytes or 0) if unified is None else unified - shared_bytes

@@ -11,7 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from perfkit.models.carveout import NO_PREFERENCE, configured_bytes, shared_block_limit
+from perfkit.models.carveout import (
+    NO_PREFERENCE,
+    configured_bytes,
+    l1_bytes,
+    shared_block_limit,
+)
 from perfkit.models.ops import SCALAR
 from perfkit.record import record
 
@@ -118,12 +123,7 @@ def _settings(capability: Capability, launch: Launch) -> list[_Setting]:
                 percent=percent,
                 keeps=fit >= blocks or percent == NO_PREFERENCE,
                 configured_bytes=configured,
-                l1_bytes=_l1(capability, configured),
+                l1_bytes=l1_bytes(capability.l1, configured),
             )
         )
     return found
-
-
-def _l1(capability: Capability, shared_bytes: int) -> int:
-    unified = capability.l1.unified_with_shared_bytes
-    return (capability.l1.dedicated_bytes or 0) if unified is None else unified - shared_bytes

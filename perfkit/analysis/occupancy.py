@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from perfkit.analysis.configured import configured_shared_bytes
 from perfkit.analysis.next_block import NextBlock, next_block
 from perfkit.analysis.steps import Launch, Step, steps
-from perfkit.models.carveout import NO_PREFERENCE
+from perfkit.models.carveout import NO_PREFERENCE, l1_bytes
 from perfkit.models.cluster import check_cluster
 from perfkit.models.launch import within
 from perfkit.record import record
@@ -143,11 +143,10 @@ def _hardware(
         launch.smem,
         NO_PREFERENCE if launch.carveout is None else launch.carveout,
     )
-    l1 = capability.l1.unified_with_shared_bytes
     return Hardware(
         occupancy=found,
         configured_shared_bytes=configured,
-        l1_bytes=(capability.l1.dedicated_bytes or 0) if l1 is None else l1 - configured,
+        l1_bytes=l1_bytes(capability.l1, configured),
         evidence=shared.carveout_evidence or "dedicated",
         steps=cliffs,
         next_block=more,

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from perfkit.arch.types import Capability, SharedMemory
+from perfkit.arch.types import Capability, L1Cache, SharedMemory
 from perfkit.models.ops import NO_LIMIT, SCALAR, Int, Ops, round_up
 
 #: The carveout value that means "no preference" (``cudaSharedmemCarveoutDefault``).
@@ -154,3 +154,10 @@ def configured_bytes(
     preferred = preferred_capacity_bytes(shared, smem_bytes, ops.maximum(percent, 0), ops=ops)
     preferred = ops.where(own, preferred, ops.maximum(preferred, automatic))
     return ops.where(percent < 0, automatic, preferred)
+
+
+def l1_bytes(l1: L1Cache, shared_bytes: int) -> int:
+    """L1 of an SM whose shared memory has ``shared_bytes``: the rest, or a cache of its own."""
+    if l1.unified_with_shared_bytes is None:
+        return l1.dedicated_bytes or 0
+    return l1.unified_with_shared_bytes - shared_bytes
