@@ -85,8 +85,10 @@ def recommend(
 
     One configuration that is good on all GPUs named, with what ties with it, what other choices
     would cost, and when occupancy is not worth chasing. With --threads the block size is fixed.
-    Nothing is run, so nothing is promised: measure what is close. Kernels that launch nowhere are
-    told on stderr, after the others.
+    Nothing is run, so nothing is promised: measure what is close.
+
+    GPUs on which a kernel does not launch are left out of its recommendation and told on stderr,
+    after the others; the exit code is 2 then, or 4 if only something is missing here.
     """
     launch = LaunchOptions(
         threads=threads,
@@ -112,7 +114,7 @@ def recommend(
     wish = Wish(elements=elements, per_thread=per_thread, power_of_two=code is Kind.TRITON)
     growing = options.size(smem_per_thread, "--smem-per-thread") or 0
     failures = Failures()
-    found = _found(loaded.pairs(path, gpu, kernels), launch, growing, wish, failures)
+    found = _found(loaded.pairs(path, gpu, kernels, failures), launch, growing, wish, failures)
     if smem is not None and path is None:
         talk.note(_DYNAMIC)
     if code is not None and format is options.Format.TABLE:
@@ -152,23 +154,46 @@ def _found(
     sizes: dict[str | None, int | None] = {}
     for target, kernel in pairs:
         name = kernel.demangled if kernel else None
-        by_kernel.setdefault(name, []).append(_request(target, kernel, launch, growing))
-        sizes[name] = launch.cluster_size(kernel)
+        with failures.collected():
+            request = _request(target, kernel, launch, growing)
+            by_kernel.setdefault(name, []).append(request)
+            sizes[name] = launch.cluster_size(kernel)
     refuse_what_fits_nowhere(
         [
-            (request.target.capability, request.static_bytes + request.dynamic(1))
+            (request.target.capability, request.static_bytes + request.dynamic_bytes)
             for requests in by_kernel.values()
             for request in requests
         ],
         launch.shared_option(),
     )
-    found = []
+    found: list[Recommendation] = []
     for name, requests in by_kernel.items():
         with failures.collected():
-            found.append(answer(requests, replace(wish, cluster=sizes[name])))
+            found += _answers(requests, replace(wish, cluster=sizes[name]), failures)
     if not found:
         failures.raise_first()
     return found
+
+
+def _answers(
+    requests: list[Request], wish: Wish, failures: Failures
+) -> tuple[()] | tuple[Recommendation]:
+    """One launch for all targets, or for those that can launch the kernel at all.
+
+    Raises:
+        UsageError: each target has a launch, and no launch is one of all.
+    """
+    try:
+        return (answer(requests, wish),)
+    except UsageError:
+        able = []
+        for request in requests:
+            with failures.collected():
+                answer([request], wish)
+                able.append(request)
+        if len(able) == len(requests):
+            raise
+        return (answer(able, wish),) if able else ()
 
 
 def _request(

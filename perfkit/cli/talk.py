@@ -7,11 +7,13 @@ from typing import Final
 import typer
 
 _QUIET: Final = {"quiet": False}
+_SAID: Final[set[str]] = set()
 
 
 def be_quiet(quiet: bool) -> None:
     """Whether notes are left out from now on; set anew for every command line."""
     _QUIET["quiet"] = quiet
+    _SAID.clear()
 
 
 def is_quiet() -> bool:
@@ -19,5 +21,7 @@ def is_quiet() -> bool:
 
 
 def note(text: str) -> None:
-    if not is_quiet():
+    """Say ``text``, once: compiling for each of many GPUs finds the same again."""
+    if not is_quiet() and text not in _SAID:
+        _SAID.add(text)
         typer.echo(f"perfkit: note: {text}", err=True)

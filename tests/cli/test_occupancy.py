@@ -441,6 +441,23 @@ def test_kernels_stay_together_and_what_a_target_lacks_is_said(perfkit, tmp_path
     assert done.err == "perfkit: note: 8.0 has no late\n"
 
 
+@pytest.mark.parametrize("command", ["occupancy", "fits", "recommend"])
+def test_a_warning_of_the_compiler_is_said_once_for_all_targets(
+    perfkit, tmp_path, monkeypatch, command
+):
+    monkeypatch.setenv("PERFKIT_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "k.cu"
+    path.write_text(
+        'extern "C" __global__ void __launch_bounds__(64) k(float *x) { int spare; *x = 1; }\n'
+    )
+    done = perfkit([command, str(path), "-g", "8.0,9.0,10.0"])
+    if done.code == 4:
+        pytest.skip(done.err)
+    assert done.code == 0
+    assert done.err.count("spare") == 1
+    assert perfkit([command, str(path), "-g", "8.0,9.0,10.0"]).err == done.err
+
+
 def test_targets_with_a_letter_are_targets_of_their_own(perfkit, source):
     found = results(perfkit(["occupancy", source, "-g", "sm_90,sm_90a", "-f", "json"]))
     assert [r["target"] for r in found] == ["9.0", "9.0a"]

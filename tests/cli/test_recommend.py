@@ -154,7 +154,8 @@ def test_total_shared_memory_is_taken_as_dynamic_and_says_so(perfkit):
             "no block of 1024 threads of this kernel launches on h100-sxm5: 262144 registers",
         ),
         ("-g h100 -r 40 -s 300K", "--smem: 307200 bytes"),
-        ("-g a100,rtx-4090 -r 40 --smem-dynamic 150K", "launches on rtx-4090: 153600 shared"),
+        ("-g rtx-4090,5.0 -r 40 --smem-static 90K --smem-dynamic 60K", "--smem-dynamic: 153600"),
+        ("-g rtx-4090,5.0 -r 40 --smem-static 1K --smem-per-thread 200K", "launches on rtx-4090"),
         ("-g h100 -r 40 --smem-per-thread 300K", "launches on h100-sxm5"),
         ("-g h100 -r 40 --barriers 17", "--barriers 17"),
         ("-g a100 -r 40 --cluster 4", "no thread block clusters"),
@@ -201,3 +202,47 @@ def test_a_kernel_that_launches_nowhere_leaves_the_others_theirs(perfkit):
     assert all(statics[name] == 0 for name in found)
     left = [name for name in names if name not in found]
     assert all(name in done.err for name in left)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "left", "says"),
+    [
+        ("-g a100,rtx-4090 --smem-dynamic 150K", "a100-sxm4-80gb", "launches on rtx-4090: 153600"),
+        ("-g rtx-4090,a100 --smem-dynamic 150K", "a100-sxm4-80gb", "launches on rtx-4090: 153600"),
+        ("-g a100,h100 --cluster 4", "h100-sxm5", "8.0 has no thread block clusters"),
+    ],
+)
+def test_a_target_that_cannot_launch_leaves_the_others_theirs(perfkit, arguments, left, says):
+    done = perfkit(f"recommend {arguments} -r 40 -f json")
+    (found,) = json.loads(done.out)["recommendations"]
+    assert [result["target"] for result in found["results"]] == [left]
+    assert done.code == 2
+    assert done.err.count("perfkit: error: ") == 1
+    assert says in done.err
+    alone = arguments.replace("a100,rtx-4090", "a100").replace("rtx-4090,a100", "a100")
+    alone = alone.replace("a100,h100", "h100")
+    assert json.loads(perfkit(f"recommend {alone} -r 40 -f json").out)["recommendations"] == [found]
+
+
+def test_a_mistake_about_all_targets_is_told_once(refused):
+    assert refused("recommend -g a100,h100 -r 40 -n 0").count("--elements 0") == 1
+
+
+def test_a_target_that_the_source_does_not_compile_for(perfkit, tmp_path, monkeypatch):
+    monkeypatch.setenv("PERFKIT_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "#if __CUDA_ARCH__ < 900\n#error hopper only\n#endif\n"
+        'extern "C" __global__ void k(float *x) { *x = 1; }\n'
+    )
+    done = perfkit(["recommend", str(path), "-g", "a100,h100", "--compiler", "nvrtc", "-f", "json"])
+    if done.code == 4:
+        pytest.skip(done.err)
+    (found,) = json.loads(done.out)["recommendations"]
+    assert [result["target"] for result in found["results"]] == ["h100-sxm5"]
+    assert done.code == 2
+    assert "does not compile for sm_80" in done.err
+
+
+def test_a_compiler_without_a_source(refused):
+    assert "--compiler is about" in refused("recommend -g h100 -r 40 --compiler nvrtc")
