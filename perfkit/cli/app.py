@@ -195,10 +195,10 @@ def _refused(error: TyperException) -> int:
 def report_error(error: PerfkitError) -> int:
     """Write the error as a person reads it; gives its exit code."""
     if isinstance(error, CompileError) and error.log.strip():
-        typer.echo(error.log.rstrip(), err=True)
+        talk.say(error.log.rstrip())
     # the option as typed; a model does not know that there are options
     message = _INPUT.sub(lambda found: f"--{found[1].replace('_', '-')} ", str(error))
-    typer.echo(f"perfkit: error: {message}", err=True)
+    talk.say(f"perfkit: error: {message}")
     if error.hint:
-        typer.echo(f"hint: {error.hint}", err=True)
+        talk.say(f"hint: {error.hint}")
     return error.exit_code

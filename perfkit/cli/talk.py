@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import typer
 
 _QUIET: Final = {"quiet": False}
 _SAID: Final[set[str]] = set()
+#: what moves the cursor or speaks to the terminal; lines and tabs may stand
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def be_quiet(quiet: bool) -> None:
@@ -24,4 +27,9 @@ def note(text: str) -> None:
     """Say ``text``, once: compiling for each of many GPUs finds the same again."""
     if not is_quiet() and text not in _SAID:
         _SAID.add(text)
-        typer.echo(f"perfkit: note: {text}", err=True)
+        say(f"perfkit: note: {text}")
+
+
+def say(text: str) -> None:
+    """One line to stderr; a file's or kernel's name in it must not command the terminal."""
+    typer.echo(_CONTROL.sub("\ufffd", text), err=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from perfkit.compiled.binary import may_hold_code, read_binary
 from perfkit.compiled.files import reading, shown
 from perfkit.compiled.kinds import HEAD_BYTES
+from perfkit.compiled.names import printable
 from perfkit.compiled.reading import Collection
 from perfkit.errors import InputError
 
@@ -58,7 +59,7 @@ def read_zip(path: Path, *, progress: Progress | None = None) -> Reading:
                 for info in archive.infolist():
                     if not info.filename.endswith("/"):  # is_dir() wants a name
                         found.looked_at += 1
-                        name = f"{shown(path)}({_printable(info.filename)})"
+                        name = f"{shown(path)}({printable(info.filename)})"
                         found.add(name, partial(_read_member, archive, info, name, progress))
         except _ZIP_ERRORS as error:
             raise InputError(f"not a whole zip archive: {error}", where=shown(path)) from error
@@ -97,7 +98,3 @@ def _read_member(
                 return read_binary(copy, head, name=name)
     except _ZIP_ERRORS as error:
         raise InputError(f"cannot be unpacked: {error}", where=name) from error
-
-
-def _printable(text: str) -> str:
-    return "".join(char if char.isprintable() else "\ufffd" for char in text)

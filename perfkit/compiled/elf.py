@@ -1,9 +1,9 @@
-"""A cubin as an ELF file: every offset is checked first, then pyelftools reads the names.
+"""A cubin as an ELF file: every offset is checked before it is followed.
 
-pyelftools trusts its input, so what it follows is made safe here: the tables lie within the file,
-a symbol table is linked to a string table, and names have a bounded length. Nothing is allocated
-by a number that the file states. Symbols are unpacked here, because pyelftools drops the bit of
-``st_other`` that marks a kernel.
+The tables lie within the file, a symbol table is linked to a string table, and names have a bounded
+length. Nothing is allocated by a number that the file states. No library for ELF files takes part:
+pyelftools trusts its input, drops the bit of ``st_other`` that marks a kernel, and takes longer to
+load than perfkit to answer; the tests hold the names against its.
 
 Layout: System V gABI, chapters 4 and 5 (ELF64, little-endian). Two flavours exist (measured with
 NVRTC 12.9 and 13.5): ABI version 7 keeps the SM number in the low byte of ``e_flags``, ABI version
@@ -12,17 +12,14 @@ NVRTC 12.9 and 13.5): ABI version 7 keeps the SM number in the low byte of ``e_f
 
 from __future__ import annotations
 
-import io
 import re
 import struct
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from perfkit.compiled.kinds import HEAD_BYTES, describe, is_cubin
+from perfkit.compiled.names import printable
 from perfkit.errors import CubinError
-
-if TYPE_CHECKING:
-    from elftools.elf.sections import StringTableSection
 
 _HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION: Final = struct.Struct("<IIQQQQIIQQ")
@@ -164,34 +161,16 @@ def _read_header(data: bytes, origin: str) -> _Header:
 
 
 def _read_sections(data: bytes, header: _Header, origin: str) -> dict[int, Section]:
-    from elftools.common.exceptions import ELFError
-    from elftools.construct.core import ConstructError
-    from elftools.elf.elffile import ELFFile
-
-    wanted = _checked_sections(data, header, origin)
-    try:
-        # the type was checked with the rest
-        names = cast("StringTableSection", ELFFile(io.BytesIO(data)).get_section(header.names))
-        return {
-            number: Section(number, _printable(names.get_string(name)), *fields)
-            for number, (name, *fields) in wanted.items()
-        }
-    except (ELFError, ConstructError) as error:
-        raise CubinError(
-            f"corrupted section headers: {error}", where=f"{origin}@{header.table:#x}"
-        ) from error
-
-
-def _checked_sections(data: bytes, header: _Header, origin: str) -> dict[int, tuple[int, ...]]:
-    """Number -> name, type, flags, offset, size, link, info of the sections that are of use."""
+    """The sections that are of use, by their number."""
     end = header.table + header.entries * _SECTION.size
     raw = list(_SECTION.iter_unpack(data[header.table : end]))
-    wanted: dict[int, tuple[int, ...]] = {}
+    names = _section_names(data, raw, header, origin)
+    found: dict[int, Section] = {}
     for index, (name, kind, flags, _, offset, size, link, info, _, entry) in enumerate(raw):
         problem = None
         if kind != _NULL and kind not in _EMPTY and offset + size > len(data):
             problem = f"ends at {offset + size:#x}, beyond the {len(data)} bytes of the file"
-        elif name >= raw[header.names][5]:
+        elif name >= len(names):
             problem = "has its name outside the table of names"
         elif kind == _SYMTAB and (entry != _SYMBOL.size or size % entry):
             problem = "is a symbol table with entries of the wrong size"
@@ -201,13 +180,22 @@ def _checked_sections(data: bytes, header: _Header, origin: str) -> dict[int, tu
             where = f"{origin}@{header.table + index * _SECTION.size:#x}"
             raise CubinError(f"section {index} {problem}", where=where)
         if kind in _KINDS or kind in _PROCESSOR:
-            wanted[index] = (name, kind, flags, offset, size, link, info)
-    if raw[header.names][1] != _STRTAB:
+            text = _name(names, name)
+            found[index] = Section(index, text, kind, flags, offset, size, link, info)
+    return found
+
+
+def _section_names(data: bytes, raw: list[tuple[int, ...]], header: _Header, origin: str) -> bytes:
+    kind, _, _, start, size = raw[header.names][1:6]
+    if kind != _STRTAB:
         raise CubinError("the section names are not a string table", where=f"{origin}@0x3e")
-    start, size = raw[header.names][4:6]
+    if start + size > len(data):
+        end = f"end at {start + size:#x}, beyond the {len(data)} bytes of the file"
+        where = f"{origin}@{header.table + header.names * _SECTION.size:#x}"
+        raise CubinError(f"the section names {end}", where=where)
     names = data[start : start + size]
     _check_names(names, header.entries, _SECTION_NAMES, f"{origin}@{start:#x}")
-    return wanted
+    return names
 
 
 def _check_names(table: bytes, readers: int, cost: int, where: str) -> None:
@@ -234,14 +222,14 @@ def _read_functions(data: bytes, sections: dict[int, Section], origin: str) -> t
         if at >= len(names):
             where = table.offset + number * _SYMBOL.size
             raise CubinError(f"symbol {number} has no name", where=f"{origin}@{where:#x}")
-        name = _printable(names[at : names.index(b"\0", at)].decode("utf-8", "replace"))
+        name = _name(names, at)
         functions.append(Symbol(number, name, section, value, size, bool(other & _ENTRY)))
     return tuple(functions)
 
 
-def _printable(name: str) -> str:
-    """Names reach terminals: no control characters."""
-    return name if name.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in name)
+def _name(table: bytes, at: int) -> str:
+    """What a checked table says at ``at``."""
+    return printable(table[at : table.index(b"\0", at)].decode("utf-8", "replace"))
 
 
 def _suffix(data: bytes, header: _Header, sections: dict[int, Section], sm: int) -> str:

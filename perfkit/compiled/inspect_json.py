@@ -12,6 +12,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.compiled.files import reading, shown
+from perfkit.compiled.names import printable
 from perfkit.errors import InputError
 from perfkit.kernel import KernelResources
 
@@ -112,7 +113,7 @@ def _yes_or_no(value: Any, where: str) -> bool:
 def _text(value: Any, where: str) -> str:
     if not isinstance(value, str) or not value:
         raise InputError(f"{_short(value)} is no text", where=where)
-    return value
+    return printable(value)
 
 
 def _dimensions(value: Any, where: str) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.compiled.names import printable
 from perfkit.compiled.shared_memory import declared_bytes
 from perfkit.kernel import KernelResources
 
@@ -82,8 +83,8 @@ def resources(
     )
 
 
-def text(name: bytes) -> str:
-    return name.decode("utf-8", "backslashreplace")
+def symbol_text(name: bytes) -> str:
+    return printable(name.decode("utf-8", "backslashreplace"))
 
 
 def _from_registers_line(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from perfkit.compiled.log_entries import Entry, Module
 from perfkit.compiled.log_joiner import Joiner, Placed
-from perfkit.compiled.log_records import resources, text
+from perfkit.compiled.log_records import resources, symbol_text
 from perfkit.compiled.log_streams import LogStream
 from perfkit.compiled.troubles import Troubles
 
@@ -69,11 +69,15 @@ class LogReader:
 
     def names(self) -> set[str]:
         """The symbols of all kernels."""
-        return {text(name) for name in {entry.name for entry in self._entries}}
+        return {symbol_text(name) for name in {entry.name for entry in self._entries}}
 
     def archs(self) -> set[str]:
         """The architectures that the log names."""
-        return {text(arch) for arch in {entry.arch for entry in self._entries} if arch is not None}
+        return {
+            symbol_text(arch)
+            for arch in {entry.arch for entry in self._entries}
+            if arch is not None
+        }
 
     def kernels(
         self, *, origin: str, arch: str | None = None, shown: Mapping[str, str] | None = None
@@ -88,8 +92,8 @@ class LogReader:
         """
         shown = shown or {}
         for entry in self._entries:
-            name = text(entry.name)
-            target = text(entry.arch) if entry.arch else arch
+            name = symbol_text(entry.name)
+            target = symbol_text(entry.arch) if entry.arch else arch
             if target is None:
                 self.troubles.add_without_arch(entry.line, name)
                 continue

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.compiled.log_lines import clean, without_stamps
+from perfkit.compiled.log_records import symbol_text
 from perfkit.compiled.shared_memory import RESERVED_BYTES, declared_bytes
 from perfkit.compiled.troubles import Troubles
 from perfkit.kernel import KernelResources
@@ -115,7 +116,7 @@ class UsageReader:
 
     def names(self) -> set[str]:
         """The symbols of all kernels so far."""
-        return {_text(function.name) for function in self._functions if function.is_kernel}
+        return {symbol_text(function.name) for function in self._functions if function.is_kernel}
 
     def archs(self) -> set[str]:
         """The architectures that the text names."""
@@ -137,7 +138,7 @@ class UsageReader:
         unlinked = {f.image for f in self._functions if 0 < f.shared < RESERVED_BYTES}
         for function in self._functions:
             known = function.arch.decode("ascii") if function.arch else arch
-            name = _text(function.name)
+            name = symbol_text(function.name)
             if not function.is_kernel:
                 continue
             if known is None:
@@ -170,10 +171,6 @@ class UsageReader:
             function.values.setdefault(key, value)
         if _LATE not in function.values:
             self._last = number
-
-
-def _text(name: bytes) -> str:
-    return name.decode("utf-8", "backslashreplace")
 
 
 def _resources(
