@@ -10,12 +10,11 @@ from perfkit.cli import access_options as given
 from perfkit.cli import access_question as question
 from perfkit.cli import options
 from perfkit.cli.emit import emit
+from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.errors import UsageError
 
 app = new_app(no_args_is_help=True, help="Memory accesses and branches of a warp.")
-
-WarpOption = Annotated[int, typer.Option("--warp", metavar="N", help="Which warp of the block.")]
 
 
 @app.command(
@@ -25,20 +24,11 @@ WarpOption = Annotated[int, typer.Option("--warp", metavar="N", help="Which warp
         "perfkit access coalescing --struct 'float3 v; half h' -t 256",
     )
 )
+@grouped
 def coalescing(
-    stride: given.StrideOption = None,
-    index: given.IndexOption = None,
-    struct: given.StructOption = None,
-    addresses: given.AddressesOption = None,
-    width: given.WidthOption = None,
-    element: given.ElementOption = None,
-    offset: given.OffsetOption = 0,
-    active: given.ActiveOption = None,
-    warp: WarpOption = 0,
-    threads: options.ThreadsOption = None,
-    grid: options.GridOption = None,
-    block: given.BlockOption = None,
-    block_index: given.BlockIndexOption = None,
+    *,
+    asked: question.Question,
+    where: question.BlockOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -47,22 +37,10 @@ def coalescing(
     Sectors of 32 bytes, cache lines, and how much of what moves is used. Elements count from the
     start of an aligned array.
     """
-    asked = question.Question(
-        block=question.block(threads, block, grid, block_index),
-        warp=warp,
-        strides=stride,
-        indices=index,
-        struct=struct,
-        addresses=addresses,
-        width=width,
-        element=element,
-        offset=offset,
-        active=active,
-    )
     from perfkit.analysis.access import coalescing as cost
     from perfkit.report.views import coalescing as view
 
-    found = tuple(cost(access, warp) for access in asked.accesses())
+    found = tuple(cost(access, asked.warp) for access in asked.accesses(where.read()))
     struct_layout = asked.layout()
     emit(
         "access-coalescing",
@@ -80,24 +58,13 @@ def coalescing(
         "perfkit access banks --index 'lane * 64' --element 2 --width 16",
     )
 )
+@grouped
 def banks(
-    stride: given.StrideOption = None,
-    index: given.IndexOption = None,
-    struct: given.StructOption = None,
-    addresses: given.AddressesOption = None,
-    tile: given.TileOption = None,
-    row: given.RowOption = None,
-    column: given.ColumnOption = None,
-    width: given.WidthOption = None,
-    element: given.ElementOption = None,
-    offset: given.OffsetOption = 0,
-    active: given.ActiveOption = None,
+    *,
+    asked: question.Question,
+    tile: question.TileOptions,
     store: given.StoreOption = False,
-    warp: WarpOption = 0,
-    threads: options.ThreadsOption = None,
-    grid: options.GridOption = None,
-    block: given.BlockOption = None,
-    block_index: given.BlockIndexOption = None,
+    where: question.BlockOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -106,25 +73,17 @@ def banks(
     The wavefronts that each warp takes, the banks that conflict, and the padding or the XOR
     swizzle that removes the conflicts.
     """
-    asked = question.Question(
-        block=question.block(threads, block, grid, block_index),
-        warp=warp,
-        strides=stride,
-        indices=index,
-        struct=struct,
-        addresses=addresses,
-        tile=question.TileOptions(size=tile, row=row, column=column),
-        width=width,
-        element=element,
-        offset=offset,
-        active=active,
-    )
     from perfkit.analysis.access import banking
     from perfkit.report.views import banks as view
 
-    found = tuple(banking(access, warp, store=store) for access in asked.accesses())
+    accesses = asked.accesses(where.read(), tile)
+    found = tuple(banking(access, asked.warp, store=store) for access in accesses)
     struct_layout = asked.layout()
-    fixes = {} if struct is not None else {one.access.label: asked.fixes(one) for one in found}
+    fixes = (
+        {}
+        if asked.struct is not None
+        else {one.access.label: asked.fixes(one, tile) for one in found}
+    )
     emit(
         "access-banks",
         document=lambda: view.document(found, fixes, struct_layout),
@@ -141,6 +100,7 @@ def banks(
         "perfkit access divergence --trips 'threadIdx.x + 1' -t 64",
     )
 )
+@grouped
 def divergence(
     condition: Annotated[
         str | None,
@@ -154,10 +114,8 @@ def divergence(
         str | None,
         typer.Option("--trips", metavar="EXPR", help="A loop: how often each lane runs it."),
     ] = None,
-    threads: options.ThreadsOption = None,
-    grid: options.GridOption = None,
-    block: given.BlockOption = None,
-    block_index: given.BlockIndexOption = None,
+    *,
+    where: question.BlockOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -173,7 +131,7 @@ def divergence(
             hint="write --condition 'threadIdx.x % 2 == 0'",
         )
     kind, text = chosen[0]
-    values = question.block(threads, block, grid, block_index).values(question.expression(text))
+    values = where.read().values(question.expression(text))
     from perfkit.analysis.divergence import divergence as cost
     from perfkit.report.views import divergence as view
 

@@ -67,6 +67,7 @@ ActiveOption = Annotated[
 StoreOption = Annotated[
     bool, typer.Option("--store", help="A store instead of a load: wide stores never pair up.")
 ]
+WarpOption = Annotated[int, typer.Option("--warp", metavar="N", help="Which warp of the block.")]
 BlockOption = Annotated[
     str | None, typer.Option("--block", metavar="X[,Y,Z]", hidden=True, help="Same as --threads.")
 ]

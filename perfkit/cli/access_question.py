@@ -11,6 +11,7 @@ from perfkit.analysis.expression import Expression
 from perfkit.analysis.layouts import Fix, Tile, check_inside, fixes, row_of_banks
 from perfkit.analysis.structs import Struct, parse
 from perfkit.analysis.threads import Block
+from perfkit.cli import access_options as given
 from perfkit.cli import options
 from perfkit.errors import InputError, UsageError
 from perfkit.models.lanes import WARP_LANES, WIDTHS
@@ -30,44 +31,51 @@ def expression(text: str) -> Expression:
     return Expression(text)
 
 
-def block(
-    threads: str | None, alias: str | None, grid: str | None, block_index: str | None
-) -> Block:
-    """The block of ``--threads``, one warp by default."""
-    if threads is not None and alias is not None:
-        raise UsageError("--threads and --block are the same: give one of them")
-    size = options.dimensions(threads or alias or str(WARP_LANES), "--threads")
-    index = (0, 0, 0)
-    if block_index is not None:
-        typed = options.dimensions(block_index, "--block-index")
-        count = len(re.split(r"[,x]", block_index))
-        index = (typed[0], typed[1] if count > 1 else 0, typed[2] if count > 2 else 0)
-    return Block(
-        size=size,
-        index=index,
-        grid=None if grid is None else options.dimensions(grid, "--grid"),
-    )
+@record
+class BlockOptions:
+    """The block whose threads are meant, as typed."""
+
+    threads: options.ThreadsOption = None
+    grid: options.GridOption = None
+    block: given.BlockOption = None
+    block_index: given.BlockIndexOption = None
+
+    def read(self) -> Block:
+        """The block; one warp if nothing says how large it is."""
+        if self.threads is not None and self.block is not None:
+            raise UsageError("--threads and --block are the same: give one of them")
+        size = options.dimensions(self.threads or self.block or str(WARP_LANES), "--threads")
+        index = (0, 0, 0)
+        if self.block_index is not None:
+            typed = options.dimensions(self.block_index, "--block-index")
+            count = len(re.split(r"[,x]", self.block_index))
+            index = (typed[0], typed[1] if count > 1 else 0, typed[2] if count > 2 else 0)
+        return Block(
+            size=size,
+            index=index,
+            grid=None if self.grid is None else options.dimensions(self.grid, "--grid"),
+        )
 
 
 @record
 class TileOptions:
     """``--tile``, ``--row`` and ``--column`` as typed."""
 
-    size: str | None = None
-    row: str | None = None
-    column: str | None = None
+    tile: given.TileOption = None
+    row: given.RowOption = None
+    column: given.ColumnOption = None
 
     def rows_and_columns(self) -> tuple[int, int] | None:
-        if self.size is None:
+        if self.tile is None:
             if self.row is not None or self.column is not None:
                 raise UsageError(
                     "--row and --column are of a tile: how large is it?", hint="write --tile 32,32"
                 )
             return None
-        rows, columns, more = options.dimensions(self.size, "--tile")
+        rows, columns, more = options.dimensions(self.tile, "--tile")
         if more != 1 or not 0 < rows * columns <= _LARGEST:
             raise UsageError(
-                f"--tile {self.size}: not a size in shared memory",
+                f"--tile {self.tile}: not a size in shared memory",
                 hint="write rows and columns: --tile 32,33",
             )
         return rows, columns
@@ -102,21 +110,22 @@ class TileOptions:
         )
 
 
+NO_TILE: Final = TileOptions()
+
+
 @record
 class Question:
     """An access as typed; at most one of the fields for where the lanes go may be given."""
 
-    block: Block
-    warp: int
-    strides: list[int] | None
-    indices: list[str] | None
-    struct: str | None
-    addresses: Path | None
-    tile: TileOptions = TileOptions()
-    width: int | None
-    element: int | None
-    offset: int
-    active: str | None
+    stride: given.StrideOption = None
+    index: given.IndexOption = None
+    struct: given.StructOption = None
+    addresses: given.AddressesOption = None
+    width: given.WidthOption = None
+    element: given.ElementOption = None
+    offset: given.OffsetOption = 0
+    active: given.ActiveOption = None
+    warp: given.WarpOption = 0
 
     def layout(self) -> Struct | None:
         return None if self.struct is None else parse(self.struct)
@@ -136,23 +145,23 @@ class Question:
             raise UsageError(f"--element {element}: not a size of an element in bytes")
         return width, element
 
-    def accesses(self) -> tuple[Access, ...]:
+    def accesses(self, block: Block, tile: TileOptions = NO_TILE) -> tuple[Access, ...]:
         """What was asked about.
 
         Raises:
             UsageError: contradictory options, or what cannot be computed.
             InputError: a file that holds no addresses.
         """
-        self._check_one()
+        self._check_one(tile)
         width, element = self.sizes()
         if self.addresses is not None:
             lanes = read_addresses(_text(self.addresses), str(self.addresses))
             return (Access(label=self.addresses.name, width_bytes=width, warps=(lanes,)),)
-        self.block.check_warp(self.warp)
+        block.check_warp(self.warp)
         struct = self.layout()
         return tuple(
             access
-            for label, values in self._values()
+            for label, values in self._values(block, tile)
             for access in (
                 members(struct, values, offset=self.offset)
                 if struct is not None
@@ -160,17 +169,17 @@ class Question:
             )
         )
 
-    def fixes(self, found: Banking) -> tuple[Fix, ...]:
+    def fixes(self, found: Banking, tile: TileOptions) -> tuple[Fix, ...]:
         """Layouts with fewer wavefronts."""
         width, element = self.sizes()
-        size = self.tile.rows_and_columns()
+        size = tile.rows_and_columns()
         indices = tuple(
             tuple(None if a is None else a // element for a in lanes)
             for lanes in found.access.warps
         )
         if size is not None:
             check_inside(indices, *size)
-        tile = Tile(
+        access = Tile(
             indices=indices,
             width_bytes=width,
             element_bytes=element,
@@ -178,43 +187,44 @@ class Question:
             rows=None if size is None else size[0],
             store=found.store,
         )
-        return fixes(tile, found.block_ideal_wavefronts)
+        return fixes(access, found.block_ideal_wavefronts)
 
-    def _values(self) -> list[tuple[str, Indices]]:
+    def _values(self, block: Block, tile: TileOptions) -> list[tuple[str, Indices]]:
         """Label and element numbers of each access."""
         active = None if self.active is None else expression(self.active)
-        typed = [(f"stride {n}", f"thread * {n}") for n in self.strides or ()]
-        typed += [(text.strip(), text) for text in self.indices or ()]
-        if not typed and self.tile.size is not None:
-            return [(self.tile.label, self.tile.indices(self.block, active))]
+        typed = [(f"stride {n}", f"thread * {n}") for n in self.stride or ()]
+        typed += [(text.strip(), text) for text in self.index or ()]
+        if not typed and tile.tile is not None:
+            return [(tile.label, tile.indices(block, active))]
         return [
-            (label, self.block.values(expression(text), active))
+            (label, block.values(expression(text), active))
             for label, text in typed or [("stride 1", "thread")]
         ]
 
-    def _check_one(self) -> None:
+    def _check_one(self, tile: TileOptions) -> None:
         """The options contradict one another if two say where the lanes go."""
         places = {
-            "--stride": self.strides,
-            "--index": self.indices,
+            "--stride": self.stride,
+            "--index": self.index,
             "--addresses": self.addresses,
-            "--row and --column": self.tile.row or self.tile.column,
+            "--row and --column": tile.row or tile.column,
         }
         given = [name for name, value in places.items() if value]
         if len(given) > 1:
             raise UsageError(f"{' and '.join(given)}: one of them says where the lanes go")
         if self.addresses is not None:
-            others = ("struct", "tile", "element", "active", "warp", "offset")
-            self._refuse("--addresses", "which says where each lane of one warp goes", others)
+            others = ("struct", "element", "active", "warp", "offset")
+            reason = "which says where each lane of one warp goes"
+            self._refuse("--addresses", reason, others, tile)
         if self.struct is not None:
-            self._refuse("--struct", "whose members have sizes", ("width", "element", "tile"))
-            if len([*(self.strides or ()), *(self.indices or ())]) > 1:
+            self._refuse("--struct", "whose members have sizes", ("width", "element"), tile)
+            if len([*(self.stride or ()), *(self.index or ())]) > 1:
                 raise UsageError("--struct takes one --stride or --index, of whole structs")
 
-    def _refuse(self, option: str, reason: str, others: tuple[str, ...]) -> None:
-        for name in others:
-            value = getattr(self, name)
-            if value not in {None, 0, TileOptions()}:
+    def _refuse(self, option: str, reason: str, others: tuple[str, ...], tile: TileOptions) -> None:
+        values = {name: getattr(self, name) for name in others} | {"tile": tile.tile}
+        for name, value in values.items():
+            if value not in {None, 0}:
                 raise UsageError(f"--{name} does not go with {option}, {reason}")
 
 

@@ -10,6 +10,7 @@ import typer
 
 from perfkit.cli import kernel_options, options
 from perfkit.cli.emit import emit
+from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
 from perfkit.errors import UsageError
@@ -34,23 +35,18 @@ _INCONCLUSIVE: Final = 3
         "perfkit diff old.cu new.cu -g a100,h100 -t 256",
     )
 )
+@grouped
 def diff(
     old: Annotated[Path, typer.Argument(help="The earlier build: any file with kernels.")],
     new: Annotated[Path, typer.Argument(help="The later one.")],
     gpu: options.GpuOption = None,
+    *,
     threads: options.ThreadsOption = None,
     smem_dynamic: options.DynamicOption = None,
     check: Annotated[
         bool, typer.Option("--check", help="Exit code 1 if anything got worse.")
     ] = False,
-    kernel: options.KernelOption = None,
-    include: kernel_options.IncludeOption = None,
-    define: kernel_options.DefineOption = None,
-    std: kernel_options.StdOption = None,
-    maxrregcount: kernel_options.MaxRegistersOption = None,
-    fast_math: kernel_options.FastMathOption = False,
-    instantiate: kernel_options.InstantiateOption = None,
-    compiler: kernel_options.CompilerOption = "auto",
+    kernels: KernelOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -61,16 +57,6 @@ def diff(
     what the other file is compiled for; of compiled files --gpu chooses. With --check the exit
     code is 1 if anything got worse, and 3 if nothing did but something could not be compared.
     """
-    kernels = KernelOptions(
-        include=include,
-        define=define,
-        std=std,
-        max_registers=maxrregcount,
-        fast_math=fast_math,
-        instantiate=instantiate,
-        compiler=compiler,
-        kernel=kernel,
-    )
     before, after = _builds(old, new, gpu, kernels)
     found = _compared(before, after, threads, smem_dynamic)
     from perfkit.report.views import diff as view
@@ -134,9 +120,10 @@ def _without_compiler(kernels: KernelOptions) -> KernelOptions:
         include=None,
         define=None,
         std=None,
-        max_registers=None,
+        maxrregcount=None,
         fast_math=False,
         instantiate=None,
+        compiler="auto",
     )
 
 

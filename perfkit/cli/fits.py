@@ -12,6 +12,7 @@ from perfkit.analysis import fits as analysis
 from perfkit.analysis.obstacles import Demand
 from perfkit.cli import kernel_options, options
 from perfkit.cli.emit import emit
+from perfkit.cli.groups import Without, grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
 from perfkit.cli.launch_options import LaunchOptions
@@ -40,28 +41,18 @@ _INCONCLUSIVE: Final = 3
         "perfkit fits -g 8.9,9.0 -t 512 -r 168 -s 64K",
     )
 )
+@grouped
 def fits(
     path: Annotated[
         Path | None, typer.Argument(help="Any file with kernels; without one give numbers.")
     ] = None,
     gpu: options.GpuOption = None,
-    threads: options.ThreadsOption = None,
-    regs: options.RegsOption = None,
-    smem: options.SmemOption = None,
-    smem_static: options.StaticOption = None,
-    smem_dynamic: options.DynamicOption = None,
-    cluster: options.ClusterOption = None,
+    *,
+    launch: Annotated[LaunchOptions, Without("carveout", "barriers", "grid")],
     check: Annotated[
         bool, typer.Option("--check", help="Exit code 1 if anything does not fit.")
     ] = False,
-    kernel: options.KernelOption = None,
-    include: kernel_options.IncludeOption = None,
-    define: kernel_options.DefineOption = None,
-    std: kernel_options.StdOption = None,
-    maxrregcount: kernel_options.MaxRegistersOption = None,
-    fast_math: kernel_options.FastMathOption = False,
-    instantiate: kernel_options.InstantiateOption = None,
-    compiler: kernel_options.CompilerOption = "auto",
+    kernels: KernelOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -72,27 +63,6 @@ def fits(
     the exit code is 1 if anything does not fit, and 3 if all that is known fits but not all is
     known.
     """
-    launch = LaunchOptions(
-        threads=threads,
-        regs=regs,
-        smem=smem,
-        smem_static=smem_static,
-        smem_dynamic=smem_dynamic,
-        carveout=None,
-        barriers=None,
-        cluster=cluster,
-        grid=None,
-    )
-    kernels = KernelOptions(
-        include=include,
-        define=define,
-        std=std,
-        max_registers=maxrregcount,
-        fast_math=fast_math,
-        instantiate=instantiate,
-        compiler=compiler,
-        kernel=kernel,
-    )
     found = _found(path, gpu, kernels, launch)
     from perfkit.report.views import fits as view
 

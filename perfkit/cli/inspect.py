@@ -10,6 +10,7 @@ import typer
 
 from perfkit.cli import kernel_options, options
 from perfkit.cli.emit import emit
+from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
 
@@ -29,17 +30,12 @@ app = new_app()
         "perfkit inspect kernel.cu -g sm_90a --instantiate 'axpy<float, 256>'",
     )
 )
+@grouped
 def inspect(
     path: Annotated[Path, typer.Argument(help="Any file or directory with kernels; - for stdin.")],
     gpu: options.GpuOption = None,
-    kernel: options.KernelOption = None,
-    include: kernel_options.IncludeOption = None,
-    define: kernel_options.DefineOption = None,
-    std: kernel_options.StdOption = None,
-    maxrregcount: kernel_options.MaxRegistersOption = None,
-    fast_math: kernel_options.FastMathOption = False,
-    instantiate: kernel_options.InstantiateOption = None,
-    compiler: kernel_options.CompilerOption = "auto",
+    *,
+    kernels: KernelOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -50,21 +46,11 @@ def inspect(
     would load; without it everything is shown. So with the logs of nvcc -Xptxas -v and cuobjdump's
     resource reports, which are also read from a pipe.
     """
-    read = KernelOptions(
-        include=include,
-        define=define,
-        std=std,
-        max_registers=maxrregcount,
-        fast_math=fast_math,
-        instantiate=instantiate,
-        compiler=compiler,
-        kernel=kernel,
-    )
     if kernel_options.is_source(path):
         names = dict.fromkeys(arch for arch, _ in options.architectures(gpu))
-        readings = [read.reading(path, arch) for arch in names]
+        readings = [kernels.reading(path, arch) for arch in names]
     else:
-        readings = [_narrowed(path, read.reading(path, kernel_options.named_arch(gpu)), gpu)]
+        readings = [_narrowed(path, kernels.reading(path, kernel_options.named_arch(gpu)), gpu)]
     found = [kernel for reading in readings for kernel in reading.kernels]
     notes = list(dict.fromkeys(note for reading in readings for note in reading.notes))
     from perfkit.report.views import inspect as view

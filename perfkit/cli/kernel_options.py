@@ -54,14 +54,14 @@ CompilerOption = Annotated[
 class KernelOptions:
     """How to compile a source, and which of its kernels are wanted."""
 
-    include: list[Path] | None
-    define: list[str] | None
-    std: str | None
-    max_registers: int | None
-    fast_math: bool
-    instantiate: list[str] | None
-    compiler: str = "auto"
-    kernel: str | None
+    kernel: options.KernelOption = None
+    include: IncludeOption = None
+    define: DefineOption = None
+    std: StdOption = None
+    maxrregcount: MaxRegistersOption = None
+    fast_math: FastMathOption = False
+    instantiate: InstantiateOption = None
+    compiler: CompilerOption = "auto"
 
     def refuse_without_file(self) -> None:
         """Raise ``UsageError`` where an option asks for a kernel and there is no file."""
@@ -78,7 +78,7 @@ class KernelOptions:
             "--include": self.include,
             "--define": self.define,
             "--std": self.std,
-            "--maxrregcount": self.max_registers is not None,
+            "--maxrregcount": self.maxrregcount is not None,
             "--fast-math": self.fast_math,
             "--instantiate": self.instantiate,
             "--compiler": self.compiler != "auto",
@@ -120,7 +120,7 @@ class KernelOptions:
             include_dirs=tuple(self.include or ()),
             defines=tuple(self.define or ()),
             std=self.std,
-            max_registers=self.max_registers,
+            max_registers=self.maxrregcount,
             fast_math=self.fast_math,
             name_expressions=tuple(self.instantiate or ()),
             compiler=self.compiler,

@@ -17,15 +17,15 @@ from perfkit.units import format_bytes
 class LaunchOptions:
     """Unread text of the launch options; ``None``: not given."""
 
-    threads: str | None
-    regs: int | None
-    smem: str | None
-    smem_static: str | None
-    smem_dynamic: str | None
-    carveout: str | None
-    barriers: int | None
-    cluster: str | None
-    grid: str | None
+    threads: options.ThreadsOption = None
+    regs: options.RegsOption = None
+    smem: options.SmemOption = None
+    smem_static: options.StaticOption = None
+    smem_dynamic: options.DynamicOption = None
+    carveout: options.CarveoutOption = None
+    barriers: options.BarriersOption = None
+    cluster: options.ClusterOption = None
+    grid: options.GridOption = None
 
     def launch(self, capability: Capability, kernel: KernelResources | None) -> Launch:
         """The launch on ``capability``; what was not typed comes from the kernel.

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from perfkit.analysis.occupancy import Estimate, estimate
-from perfkit.cli import kernel_options, loaded, options
+from perfkit.cli import loaded, options
 from perfkit.cli.emit import emit
 from perfkit.cli.failures import Failures
+from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
 from perfkit.cli.launch_options import LaunchOptions, refuse_what_fits_nowhere
@@ -31,29 +32,16 @@ app = new_app()
         "perfkit occupancy -g h100 -t 256 -r 40 -s 16K",
     )
 )
+@grouped
 def occupancy(
     path: Annotated[
         Path | None,
         typer.Argument(help="Any file or directory with kernels; without one give --regs."),
     ] = None,
     gpu: options.GpuOption = None,
-    threads: options.ThreadsOption = None,
-    regs: options.RegsOption = None,
-    smem: options.SmemOption = None,
-    smem_static: options.StaticOption = None,
-    smem_dynamic: options.DynamicOption = None,
-    carveout: options.CarveoutOption = None,
-    barriers: options.BarriersOption = None,
-    cluster: options.ClusterOption = None,
-    grid: options.GridOption = None,
-    kernel: options.KernelOption = None,
-    include: kernel_options.IncludeOption = None,
-    define: kernel_options.DefineOption = None,
-    std: kernel_options.StdOption = None,
-    maxrregcount: kernel_options.MaxRegistersOption = None,
-    fast_math: kernel_options.FastMathOption = False,
-    instantiate: kernel_options.InstantiateOption = None,
-    compiler: kernel_options.CompilerOption = "auto",
+    *,
+    launch: LaunchOptions,
+    kernels: KernelOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -65,27 +53,6 @@ def occupancy(
     Where some of the targets or kernels have no answer, the others are shown, the errors follow on
     stderr, and the exit code is 2, or 4 if only something is missing here.
     """
-    launch = LaunchOptions(
-        threads=threads,
-        regs=regs,
-        smem=smem,
-        smem_static=smem_static,
-        smem_dynamic=smem_dynamic,
-        carveout=carveout,
-        barriers=barriers,
-        cluster=cluster,
-        grid=grid,
-    )
-    kernels = KernelOptions(
-        include=include,
-        define=define,
-        std=std,
-        max_registers=maxrregcount,
-        fast_math=fast_math,
-        instantiate=instantiate,
-        compiler=compiler,
-        kernel=kernel,
-    )
     failures = Failures()
     found = _estimates(loaded.pairs(path, gpu, kernels, failures), launch, failures)
     if not found:

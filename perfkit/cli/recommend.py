@@ -11,9 +11,10 @@ import typer
 from perfkit.analysis.block_sizes import Request, Wish
 from perfkit.analysis.recommend import Recommendation
 from perfkit.analysis.recommend import recommend as answer
-from perfkit.cli import kernel_options, loaded, options, talk
+from perfkit.cli import loaded, options, talk
 from perfkit.cli.emit import emit, write
 from perfkit.cli.failures import Failures
+from perfkit.cli.groups import Without, grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
 from perfkit.cli.launch_options import LaunchOptions, refuse_what_fits_nowhere
@@ -54,30 +55,19 @@ CodeOption = Annotated[
         "perfkit recommend kernel.cubin -g h100 --cluster 4 --code cuda-core",
     )
 )
+@grouped
 def recommend(
     path: Annotated[
         Path | None, typer.Argument(help="Any file with kernels; without one give --regs.")
     ] = None,
     gpu: options.GpuOption = None,
-    threads: options.ThreadsOption = None,
-    regs: options.RegsOption = None,
-    smem: options.SmemOption = None,
-    smem_static: options.StaticOption = None,
-    smem_dynamic: options.DynamicOption = None,
+    *,
+    launch: Annotated[LaunchOptions, Without("carveout", "grid")],
     smem_per_thread: PerThreadBytesOption = None,
-    barriers: options.BarriersOption = None,
-    cluster: options.ClusterOption = None,
     elements: ElementsOption = None,
     per_thread: PerThreadOption = 1,
     code: CodeOption = None,
-    kernel: options.KernelOption = None,
-    include: kernel_options.IncludeOption = None,
-    define: kernel_options.DefineOption = None,
-    std: kernel_options.StdOption = None,
-    maxrregcount: kernel_options.MaxRegistersOption = None,
-    fast_math: kernel_options.FastMathOption = False,
-    instantiate: kernel_options.InstantiateOption = None,
-    compiler: kernel_options.CompilerOption = "auto",
+    kernels: KernelOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -90,32 +80,11 @@ def recommend(
     GPUs on which a kernel does not launch are left out of its recommendation and told on stderr,
     after the others; the exit code is 2 then, or 4 if only something is missing here.
     """
-    launch = LaunchOptions(
-        threads=threads,
-        regs=regs,
-        smem=smem,
-        smem_static=smem_static,
-        smem_dynamic=smem_dynamic,
-        carveout=None,
-        barriers=barriers,
-        cluster=cluster,
-        grid=None,
-    )
-    kernels = KernelOptions(
-        include=include,
-        define=define,
-        std=std,
-        max_registers=maxrregcount,
-        fast_math=fast_math,
-        instantiate=instantiate,
-        compiler=compiler,
-        kernel=kernel,
-    )
     wish = Wish(elements=elements, per_thread=per_thread, power_of_two=code is Kind.TRITON)
     growing = options.size(smem_per_thread, "--smem-per-thread") or 0
     failures = Failures()
     found = _found(loaded.pairs(path, gpu, kernels, failures), launch, growing, wish, failures)
-    if smem is not None and path is None:
+    if launch.smem is not None and path is None:
         talk.note(_DYNAMIC)
     if code is not None and format is options.Format.TABLE:
         write(_code(found, code), output)
@@ -156,8 +125,8 @@ def _found(
         name = kernel.demangled if kernel else None
         with failures.collected():
             request = _request(target, kernel, launch, growing)
-            by_kernel.setdefault(name, []).append(request)
             sizes[name] = launch.cluster_size(kernel)
+            by_kernel.setdefault(name, []).append(request)
     refuse_what_fits_nowhere(
         [
             (request.target.capability, request.static_bytes + request.dynamic_bytes)
@@ -202,7 +171,9 @@ def _request(
     """What was not typed comes from the kernel; the block size is only what has to be."""
     capability = target.capability
     # a stand-in, so that everything else is read in the usual way
-    one = replace(launch, threads=launch.threads or "1").launch(capability, kernel)
+    one = replace(launch, threads="1" if launch.threads is None else launch.threads).launch(
+        capability, kernel
+    )
     typed = options.size(launch.smem_static, "--smem-static")
     static = (kernel.static_shared_bytes if kernel and typed is None else typed) or 0
     return Request(
