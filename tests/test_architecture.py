@@ -38,7 +38,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "click": ("cli/",),
     "rich": ("report/terminal.py",),
     "cuda": ("access.py", "compiled/nvrtc.py", "device/"),
-    "elftools": ("compiled/",),
     "numpy": ("analysis/", "device/", "gate/timing.py"),
     "pandas": ("analysis/", "device/", "gate/timing.py"),
     "scipy": ("analysis/", "device/", "gate/timing.py"),
@@ -47,7 +46,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 }
 
 #: Imported where they are used, never when a module loads: start-up time is a feature.
-DEFERRED = {"cuda", "numpy", "pandas", "scipy", "pyarrow", "matplotlib", "elftools", "rich"}
+DEFERRED = {"cuda", "pynvml", "numpy", "pandas", "scipy", "pyarrow", "matplotlib", "rich"}
 
 #: what signatures anywhere may speak of, as long as nothing is loaded for it
 ARRAYS = {"numpy", "pandas"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.compiled.files import reading, shown
@@ -25,6 +25,7 @@ _HINT: Final = "perfkit inspect -f json writes one"
 _MAX_BYTES: Final = 512 * 2**20
 _MAX_NUMBER: Final = 2**63 - 1
 _OLDER: Final = "the file is older than this quantity"
+_NO_REASON: Final = "the file does not say why"
 
 #: the schema first, as perfkit writes it, or the kernels first, as after sorting the keys
 _HEAD: Final = re.compile(
@@ -87,6 +88,8 @@ def _kernel(entry: Any, where: str) -> KernelResources:
             values[one.name] = None
             if one.name not in entry:
                 unknown.setdefault(one.name, _OLDER)
+            elif one.default is MISSING:  # with a default, nothing need be said
+                unknown.setdefault(one.name, _NO_REASON)
         elif one.name in entry or one.name not in _DERIVED:
             raise InputError("is missing", where=place, hint=_HINT)
     values.setdefault("demangled", values["name"])

@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = ROOT / "build" / "bench"
-HEAVY = ("cuda", "numpy", "pandas", "scipy", "pydantic", "matplotlib", "rich", "elftools", "yaml")
+HEAVY = ("cuda", "numpy", "pandas", "scipy", "pydantic", "matplotlib", "rich", "yaml")
 
 PERFKIT = ("perfkit", "occupancy", "-g", "h100", "-t", "256", "-r", "40")
 PEER = ("cuxray", "occupancy", "--arch", "sm_90", "--threads", "256", "--regs", "40")

@@ -124,6 +124,8 @@ _STATED = {
     "registers_per_thread": rb"[Uu]sed (\d+) registers|REG:(\d+)",
     "static_shared_bytes": rb"(\d+)(?:\+\d+)? bytes smem|SHARED:(\d+)",
     "stack_bytes": rb"(\d+) bytes stack frame|STACK:(\d+)|(\d+) stack\b",
+    "frame_bytes": rb"(\d+) bytes stack frame",
+    "cumulative_stack_bytes": rb"(\d+) bytes cumulative stack|STACK:(\d+)|(\d+) stack\b",
     "spill_store_bytes": rb"(\d+) bytes spill stores",
     "spill_load_bytes": rb"(\d+) bytes spill loads",
     "constant_bytes": rb"(\d+) bytes cmem\[0\]|CONSTANT\[0\]:(\d+)",
