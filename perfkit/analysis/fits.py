@@ -13,6 +13,7 @@ from perfkit.analysis.obstacles import Change, Demand, Obstacle, Reason, obstacl
 from perfkit.analysis.steps import Launch
 from perfkit.arch.types import ComputeCapability
 from perfkit.compiled.refusals import first_error, shared_excesses
+from perfkit.models.cluster import is_open
 from perfkit.models.compatibility import is_exact, runs_on
 from perfkit.record import record
 
@@ -81,11 +82,7 @@ def _conditions(capability: Capability, demand: Demand) -> Iterator[Change]:
 def _open(capability: Capability, demand: Demand) -> Iterator[str]:
     """What would have to be known, of the hardware or of the block size."""
     limits = capability.cluster
-    if (
-        limits is not None
-        and limits.max_nonportable is None
-        and demand.cluster > (limits.max_portable)
-    ):
+    if limits is not None and is_open(limits, demand.cluster):
         yield (
             f"{capability.label} takes clusters of {limits.max_portable}; whether of "
             f"{demand.cluster} is not known"

@@ -14,7 +14,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from perfkit.models.cluster import ClusterOccupancy, active_clusters, check_cluster
+from perfkit.models.cluster import ClusterOccupancy, active_clusters, check_cluster, largest_known
 from perfkit.models.ops import ceil_div, round_up
 from perfkit.models.waves import Waves, waves
 from perfkit.record import record
@@ -87,8 +87,7 @@ def clusters(place: Place, size: int | None) -> tuple[ClusterOccupancy, ...]:
     target = place.request.target
     if size is None or target.gpu is None:
         return ()
-    limits = check_cluster(target.capability, size)
-    most = limits.max_nonportable or limits.max_portable
+    most = largest_known(check_cluster(target.capability, size))
     sizes = {n for n in (1, 2, 4, 8, 16) if n <= most} | {size}
     return tuple(_cluster(place, n) for n in sorted(sizes))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from perfkit.analysis.obstacles import Reason
 from perfkit.analysis.sweep import blocks_per_sm, integers
+from perfkit.models.cluster import largest_known
 from perfkit.models.ops import NO_LIMIT
 
 if TYPE_CHECKING:
@@ -47,7 +48,9 @@ def launchable(
     import numpy as np
 
     resident = blocks_per_sm(capability, threads, regs, smem) > 0
-    found: NDArray[np.bool_] = np.logical_and(resident, _sizes(cluster) <= _known_up_to(capability))
+    found: NDArray[np.bool_] = np.logical_and(
+        resident, _sizes(cluster) <= largest_known(capability.cluster)
+    )
     return found
 
 
@@ -85,12 +88,6 @@ def reasons(
 
 def _sizes(cluster: ArrayLike) -> NDArray[Any]:
     return integers("cluster", cluster, 0, None)
-
-
-def _known_up_to(capability: Capability) -> int:
-    """The largest cluster that is known to launch; 1 where there are none."""
-    limits = capability.cluster
-    return 1 if limits is None else limits.max_nonportable or limits.max_portable
 
 
 def _refused_above(capability: Capability) -> int:

@@ -18,7 +18,7 @@ from perfkit.analysis.budgets import Budget, RegisterStep
 from perfkit.analysis.carveout_choice import CarveoutChoice
 from perfkit.analysis.grids import TAIL, Form, Grid
 from perfkit.errors import UsageError
-from perfkit.models.cluster import check_cluster, is_known
+from perfkit.models.cluster import check_cluster, is_open
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _check(requests: Sequence[Request], wish: Wish) -> None:
 
 def _check_cluster(request: Request, size: int) -> None:
     capability = request.target.capability
-    if not is_known(check_cluster(capability, size), size):
+    if is_open(check_cluster(capability, size), size):
         raise UsageError(
             f"cluster = {size}: no source says whether {capability.label} takes it",
             hint="what may not launch is not recommended",

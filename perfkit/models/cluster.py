@@ -6,7 +6,7 @@ else none. Which SMs a chip has in which group is fused at the factory: with a p
 groups the count is that of the measured card, otherwise ``sm_count * b // size`` is an upper bound
 and says so. In a cluster launch an SM holds fewer blocks than usual, at most 8 on 9.0, even in
 clusters of one. A size above the portable one of which no source says whether the capability takes
-it is answered as an upper bound, and ``is_known`` is false of it.
+it is answered as an upper bound, and not ``known``.
 
 Source: 240 answers of ``cuOccupancyMaxActiveClusters`` on one H200. Valid from 9.0 on.
 """
@@ -28,6 +28,7 @@ class ClusterOccupancy:
     size: int  #: blocks per cluster
     portable: bool  #: every GPU with clusters takes this size
     active_clusters: int
+    known: bool  #: False: no source says whether the capability takes this size
     exact: bool  #: False: an upper bound
     active_blocks: int
     sms_in_use_at_most: int
@@ -52,9 +53,14 @@ def check_cluster(capability: Capability, size: int) -> ClusterLimits:
     return limits
 
 
-def is_known(limits: ClusterLimits, size: int) -> bool:
-    """Whether a source says that clusters of ``size`` blocks launch."""
-    return size <= (limits.max_nonportable or limits.max_portable)
+def largest_known(limits: ClusterLimits | None) -> int:
+    """The largest cluster of which a source says that it launches; 1 where there are none."""
+    return 1 if limits is None else limits.max_nonportable or limits.max_portable
+
+
+def is_open(limits: ClusterLimits | None, size: int) -> bool:
+    """Whether no source says if clusters of ``size`` blocks launch."""
+    return limits is not None and limits.max_nonportable is None and size > limits.max_portable
 
 
 def in_clusters(capability: Capability, found: Occupancy) -> Occupancy:
@@ -91,12 +97,14 @@ def active_clusters(
     if limits.max_blocks_per_sm is not None:
         blocks_per_sm = min(blocks_per_sm, limits.max_blocks_per_sm)
     groups = gpu.cluster_sm_groups
+    known = not is_open(limits, size)
     count = sum(sms * blocks_per_sm // size for sms in groups or (gpu.sm_count,) if sms >= size)
     return ClusterOccupancy(
         size=size,
         portable=size <= limits.max_portable,
         active_clusters=count,
-        exact=groups is not None and is_known(limits, size),
+        known=known,
+        exact=groups is not None and known,
         active_blocks=count * size,
         sms_in_use_at_most=min(gpu.sm_count, count * size),
     )

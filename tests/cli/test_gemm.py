@@ -54,6 +54,17 @@ def test_split_and_stream(perfkit):
     assert "stream-k" in perfkit(f"{shape} {USUAL} --stream-k").out.splitlines()[0]
 
 
+@pytest.mark.parametrize(("cluster", "known"), [("4x2", True), ("4x4", False)])
+def test_clusters_of_a_size_that_no_source_tells(perfkit, cluster, known):
+    ask = (
+        "gemm -g b300 --shape 4096 --dtype f16 --tile 128x256x64 --warp 32x256x64 "
+        f"--instruction 128x256x16 --stages 4 --cluster {cluster}"
+    )
+    (found,) = content(perfkit(f"{ask} -f json"))["results"]
+    assert found["cluster"]["known"] is known
+    assert ("no source says whether" in perfkit(ask).out) is not known
+
+
 def test_wgmma_in_clusters(perfkit):
     asked = (
         "gemm -g h200 --shape 8192 --dtype bf16 --tile 128x256x64 --warp 16x256x64 "
@@ -157,6 +168,9 @@ def test_every_format(perfkit, ending, how):
         (f"-g a100 --shape 4 --dtype f16 {USUAL} --cluster 2", "no thread block clusters"),
         (f"-g h100 --shape 4 --dtype f16 {USUAL} --instruction 8x8x4", "--instruction 8x8x4: "),
         (f"-g h100 --shape 4 --dtype f16 {USUAL} --rank", "--rank compares all tilings"),
+        ("-g h100 --shape 4 --dtype f16 --rank --stages 3", "leave out --stages"),
+        ("-g h100 --shape 4 --dtype f16 --rank --regs 9 --stream-k", "out --stream-k and --regs"),
+        ("-g h100 --shape 4 --dtype f16 --rank --cluster 2", "leave out --cluster"),
         ("-g h100 --shape 4 --dtype f16 --rank --top 0", "--top 0: must be"),
         ("-g h100 --shape 4 --dtype f16 --stages 3", "are those of a tile"),
         ("-g h100 --shape 4 --dtype f16 --regs 100", "of which tile?"),

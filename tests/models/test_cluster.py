@@ -6,7 +6,13 @@ import pytest
 
 from perfkit.arch import catalog
 from perfkit.errors import InvalidLaunch
-from perfkit.models.cluster import active_clusters, check_cluster, in_clusters, is_known
+from perfkit.models.cluster import (
+    active_clusters,
+    check_cluster,
+    in_clusters,
+    is_open,
+    largest_known,
+)
 from perfkit.models.occupancy import occupancy
 
 HOPPER = catalog.capability("9.0")
@@ -33,7 +39,13 @@ def test_sizes_by_what_the_database_says(capability):
         else:
             assert check_cluster(capability, size) is limits
             known = size <= limits.max_portable or limits.max_nonportable is not None
-            assert is_known(limits, size) is known
+            assert is_open(limits, size) is not known
+            assert (size <= largest_known(limits)) is known
+
+
+def test_without_clusters_only_single_blocks_are_known():
+    assert largest_known(None) == 1
+    assert not is_open(None, 2)
 
 
 def test_a_size_nobody_knows_of_is_an_upper_bound():
@@ -41,6 +53,7 @@ def test_a_size_nobody_knows_of_is_an_upper_bound():
     found = active_clusters(target.capability, target.gpu, size=16, blocks_per_sm=4)
     assert found.active_clusters == target.gpu.sm_count * 4 // 16
     assert not found.exact
+    assert not found.known
     assert not found.portable
 
 

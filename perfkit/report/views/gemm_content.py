@@ -92,6 +92,7 @@ def _clusters(found: ClusterOccupancy) -> dict[str, Any]:
     return {
         "size": found.size,
         "active_clusters": found.active_clusters,
+        "known": found.known,
         "exact": found.exact,
         "active_blocks": found.active_blocks,
     }

@@ -23,6 +23,11 @@ def _launch(e: GemmEstimate) -> list[str]:
             f"does not launch: {refusal.needed} {refusal.resource.replace('_', ' ')}, "
             f"{refusal.allowed} are allowed"
         )
+    if e.cluster is not None and not e.cluster.known:
+        found.append(
+            f"no source says whether {e.target.capability.label} takes clusters of "
+            f"{e.cluster.size}: what is said of them is an upper bound"
+        )
     if block.spills:
         most = most_held(e.tiling, block.instruction, e.target.capability)
         found.append(

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from perfkit.analysis.occupancy import Estimate, Hardware
-from perfkit.models.cluster import is_known
 from perfkit.models.occupancy import Occupancy
 from perfkit.report.document import Column, Document, Table
 from perfkit.report.views.occupancy_cells import (
@@ -196,7 +195,7 @@ def _result(e: Estimate) -> dict[str, Any]:
         "grid": e.grid,
         "waves": asdict(e.waves) if e.waves else None,
         "cluster_size": e.cluster_size,
-        "cluster": _cluster(e),
+        "cluster": asdict(e.cluster) if e.cluster else None,
         "notes": notes(e),
     }
 
@@ -223,13 +222,6 @@ def _occupancy(o: Occupancy) -> dict[str, Any]:
         "refusal": o.refusal._asdict() if o.refusal else None,
         "rule": o.rule,
     }
-
-
-def _cluster(e: Estimate) -> dict[str, Any] | None:
-    limits = e.target.capability.cluster
-    if e.cluster is None or limits is None:
-        return None
-    return asdict(e.cluster) | {"known": is_known(limits, e.cluster.size)}
 
 
 def _hardware(h: Hardware) -> dict[str, Any]:

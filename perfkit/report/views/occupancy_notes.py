@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perfkit.analysis.occupancy import Estimate, Hardware
 from perfkit.kernel import KernelResources
-from perfkit.models.cluster import is_known
+from perfkit.models.cluster import is_open
 from perfkit.models.occupancy import Refusal
 from perfkit.report.document import printable
 from perfkit.units import format_bytes
@@ -74,7 +74,7 @@ def _cluster_notes(e: Estimate) -> list[str]:
     label, found = e.target.capability.label, []
     if e.target.gpu is None:
         found.append(f"clusters need a product: {e.target.label} alone does not say how many SMs")
-    if not is_known(limits, size):
+    if is_open(limits, size):
         found.append(
             f"{label} takes clusters of {limits.max_portable} "
             f"({e.target.capability.cite('cluster.max_portable')}); whether of {size} is not "
