@@ -99,12 +99,14 @@ class KernelResources:
     arch: str  #: ``sm_90``, ``sm_90a``, …
     registers_per_thread: int | None
     static_shared_bytes: int | None
-    stack_bytes: int | None  #: of a log: without what the kernel calls
+    #: as the source states it: of a log ``frame_bytes``, elsewhere ``cumulative_stack_bytes``
+    stack_bytes: int | None
     spill_store_bytes: int | None
     spill_load_bytes: int | None
     #: spills of the functions that the kernel calls, added up; only a compiler's log has them
     callee_spill_store_bytes: int | None = None
     callee_spill_load_bytes: int | None = None
+    frame_bytes: int | None = None  #: the kernel's own stack, without what it calls
     cumulative_stack_bytes: int | None = None  #: with everything that the kernel calls
     local_bytes: int | None
     constant_bytes: int | None  #: constant bank 0: parameters and driver constants

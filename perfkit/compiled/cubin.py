@@ -9,6 +9,7 @@ function's local size.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,7 @@ from perfkit.compiled.elf import read_elf
 from perfkit.compiled.files import reading, shown
 from perfkit.compiled.kinds import HEAD_BYTES, is_cubin
 from perfkit.compiled.nv_info import read_function_table, read_kernel_attributes
+from perfkit.compiled.own_frame import OwnFrames
 from perfkit.compiled.shared_memory import declared_bytes, uses_dynamic
 from perfkit.errors import CubinError
 from perfkit.kernel import KernelResources
@@ -68,13 +70,14 @@ def read_image(data: bytes, *, origin: str) -> tuple[KernelResources, ...]:
     """As ``read_cubin``, of a library's device code, which may be without kernels: variables."""
     elf = read_elf(data, origin=origin)
     functions, graph = read_function_table(elf), CallGraph(elf)
+    frames = OwnFrames(elf, functions)
     symbols = [symbol for symbol in elf.functions if symbol.is_kernel]
     names = [demangle(symbol.name) for symbol in symbols]
     # overloads differ only in what the short name leaves out
     shared = Counter(name.name for name in names)
     shown = [name.signature if shared[name.name] > 1 else name.name for name in names]
     return tuple(
-        _resources(elf, symbol, name, functions, graph)
+        _with_frame(_resources(elf, symbol, name, functions, graph), *frames.of(symbol))
         for symbol, name in zip(symbols, shown, strict=True)
     )
 
@@ -108,6 +111,7 @@ def _resources(
         stack_bytes=stack,
         spill_store_bytes=None,
         spill_load_bytes=None,
+        cumulative_stack_bytes=stack,
         local_bytes=None if stack is None else stack + (local.size if local else 0),
         constant_bytes=constant.size if constant else 0,
         parameter_bytes=attributes.parameter_bytes,
@@ -121,6 +125,13 @@ def _resources(
         origin=elf.origin,
         unknown=unknown,
     )
+
+
+def _with_frame(kernel: KernelResources, frame: int | None, why: str) -> KernelResources:
+    if frame is None:
+        kernel.unknown["frame_bytes"] = why
+        return kernel
+    return replace(kernel, frame_bytes=frame)
 
 
 def _registers(elf: CudaElf, symbol: Symbol, functions: FunctionTable) -> int | None:
@@ -160,5 +171,5 @@ def _stack(
     if reason is None:
         frame = functions.frame_bytes.get(symbol.number, 0)
         return functions.stack_bytes.get(symbol.number, frame)
-    unknown["stack_bytes"] = unknown["local_bytes"] = reason
+    unknown.update(dict.fromkeys(("stack_bytes", "cumulative_stack_bytes", "local_bytes"), reason))
     return None

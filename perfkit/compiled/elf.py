@@ -26,8 +26,8 @@ _SECTION: Final = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL: Final = struct.Struct("<IBBHQQ")
 
 _ET_REL, _ET_EXEC = 1, 2
-_NULL, _PROGBITS, _SYMTAB, _STRTAB, _NOTE, _NOBITS = 0, 1, 2, 3, 7, 8
-_KINDS: Final = {_PROGBITS, _SYMTAB, _STRTAB, _NOTE, _NOBITS}
+_NULL, _PROGBITS, _SYMTAB, _STRTAB, _RELA, _NOTE, _NOBITS, _REL = 0, 1, 2, 3, 4, 7, 8, 9
+_KINDS: Final = {_PROGBITS, _SYMTAB, _STRTAB, _RELA, _NOTE, _NOBITS, _REL}
 #: no bytes in the file: NOBITS, and what linkable code of CUDA 13 has instead of it for global,
 #: local and shared memory (types as ``cuobjdump -elf`` names them)
 _EMPTY: Final = {_NOBITS, 0x70000007, 0x70000009, 0x7000000A}
@@ -78,6 +78,11 @@ class CudaElf:
     sections: dict[int, Section]  #: by their number; kinds that cubins do not have are left out
     by_code: dict[int, list[Section]] = field(repr=False)  #: sh_info -> sections that point there
     functions: tuple[Symbol, ...]
+
+    @property
+    def shares_frames(self) -> bool:
+        """FRAME_SIZE of each function in a kernel's section is that of the whole section."""
+        return self.abi >= _NEW_FLAVOUR and not self.relocatable
 
     def content(self, section: Section) -> bytes:
         """The bytes of a section; none where the file has none."""

@@ -46,6 +46,7 @@ _NUMBERS: Final = (
     "spill_load_bytes",
     "callee_spill_store_bytes",
     "callee_spill_load_bytes",
+    "frame_bytes",
     "cumulative_stack_bytes",
     "local_bytes",
     "constant_bytes",
@@ -130,8 +131,11 @@ def _from_frames(
     total = total if total is not None else _first(compiled, None, "cumulative")
     own, stores, loads = entry.frame or (None, None, None)
     numbers["spill_store_bytes"], numbers["spill_load_bytes"] = stores, loads
+    numbers["frame_bytes"] = own
     if entry.frame is None:
-        unknown["spill_store_bytes"] = unknown["spill_load_bytes"] = no_frame
+        unknown.update(
+            dict.fromkeys(("frame_bytes", "spill_store_bytes", "spill_load_bytes"), no_frame)
+        )
     _callees(entry, numbers, unknown)
     reason = _why_unknown(entry, own, total, unbounded=unbounded)
     if entry.used is None:

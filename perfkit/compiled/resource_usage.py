@@ -39,7 +39,7 @@ _NOT_REPORTED: Final = {
     "spill_load_bytes": "cuobjdump does not report spills",
     "callee_spill_store_bytes": "cuobjdump does not report spills",
     "callee_spill_load_bytes": "cuobjdump does not report spills",
-    "cumulative_stack_bytes": "cuobjdump's stack already has what the kernel calls",
+    "frame_bytes": "cuobjdump's stack is with everything that the kernel calls",
     "parameter_bytes": "cuobjdump does not report it",
     "barriers": "cuobjdump does not report barriers",
     "max_threads": "cuobjdump does not report launch bounds",
@@ -51,6 +51,7 @@ _KEYS: Final = {
     "registers_per_thread": b"REG",
     "static_shared_bytes": b"SHARED",
     "stack_bytes": b"STACK",
+    "cumulative_stack_bytes": b"STACK",
     "constant_bytes": _PARAMETERS,
 }
 _UNBOUNDED: Final = "cuobjdump cannot tell: recursion, or calls of unknown functions"

@@ -34,6 +34,8 @@ _ARCH: Final = re.compile(r"(?:sm_?|compute_?)?(\d{2,3})([af]?)", re.ASCII)
 _WITHOUT_CUBIN: Final = (
     "registers_per_thread",
     "stack_bytes",
+    "frame_bytes",
+    "cumulative_stack_bytes",
     "spill_store_bytes",
     "spill_load_bytes",
     "local_bytes",

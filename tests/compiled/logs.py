@@ -21,6 +21,7 @@ FIELDS = {
     "spill_loads": "spill_load_bytes",
     "callee_spill_stores": "callee_spill_store_bytes",
     "callee_spill_loads": "callee_spill_load_bytes",
+    "frame": "frame_bytes",
     "cumulative_stack": "cumulative_stack_bytes",
     "barriers": "barriers",
     "cmem": "constant_bytes",

@@ -44,6 +44,7 @@ class Ptxas(NamedTuple):
     constant: int | None  #: None: ptxas does not print it for this target
     spill_stores: int
     spill_loads: int
+    frame: int  #: the kernel's own stack
 
 
 def usage(text: str) -> dict[str, Usage]:
@@ -73,6 +74,7 @@ def ptxas(text: str) -> dict[str, Ptxas]:
             number(match, r"cmem\[0\]"),
             int(match["stores"]),
             int(match["loads"]),
+            int(match["frame"]),
         )
         for match in _PTXAS.finditer(text)
     }

@@ -121,12 +121,12 @@ def test_recursion_is_not_a_stack_of_nothing():
     """Cases j05 and j06."""
     found = kernels((reports.DATA / "j05.sm_80.ptxas.txt").read_bytes())
     assert found["flat"].stack_bytes == 0
-    assert found["rec"].stack_bytes is None
+    assert (found["rec"].stack_bytes, found["rec"].frame_bytes) == (None, 0)
     assert "needs 40 bytes, and ptxas states none in all" in found["rec"].unknown["stack_bytes"]
     expected = {"registers": 26, "callee_spill_stores": 36, "callee_spill_loads": 36}
     assert values(found["rec"], expected) == expected
     found = kernels((reports.DATA / "j06.sm_80.ptxas.txt").read_bytes())
-    expected = {"registers": 24, "stack_frame": 16, "cumulative_stack": 24,
+    expected = {"registers": 24, "stack_frame": 16, "frame": 16, "cumulative_stack": 24,
                 "callee_spill_stores": 4}  # fmt: skip
     assert values(found["dispatch"], expected) == expected
     # NVRTC 13.5 says it first, once for the whole module
@@ -162,6 +162,11 @@ def agree(log, cubin):
     for name in ("registers_per_thread", "static_shared_bytes", "barriers"):
         assert getattr(log, name) == getattr(cubin, name), (log.name, name)
     assert log.constant_bytes in {None, cubin.constant_bytes}
+    if cubin.frame_bytes is None:
+        assert cubin.arch < "sm_70"
+        assert cubin.name in {"known_pointers", "recursive_with_stack"}
+    else:
+        assert log.frame_bytes == cubin.frame_bytes
     if cubin.stack_bytes is None:
         assert log.cumulative_stack_bytes is None or log.name.startswith("unknown_pointer")
     elif log.local_bytes is not None:

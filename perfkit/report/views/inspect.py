@@ -20,6 +20,7 @@ _COLUMNS: Final = (
     Column("spill_load_bytes", "spill loads", "bytes"),
     Column("callee_spill_store_bytes", "callee spill stores", "bytes"),
     Column("callee_spill_load_bytes", "callee spill loads", "bytes"),
+    Column("frame_bytes", "own frame", "bytes"),
     Column("cumulative_stack_bytes", "stack with callees", "bytes"),
     Column("local_bytes", "local", "bytes"),
     Column("constant_bytes", "constant bank 0", "bytes"),
@@ -41,13 +42,15 @@ _RARE: Final = frozenset(
     {
         "callee_spill_store_bytes",
         "callee_spill_load_bytes",
-        "cumulative_stack_bytes",
         "max_cluster_blocks",
         "threads",
         "dynamic_shared_bytes",
         "num_stages",
     }
 )
+
+#: the two meanings that the stack of a source can have: a column only where it tells more
+_STACKS: Final = ("frame_bytes", "cumulative_stack_bytes")
 
 #: most kernels declare none of these, and nobody misses them
 _DECLARATIONS: Final = frozenset(
@@ -58,6 +61,11 @@ _DECLARATIONS: Final = frozenset(
 def document(kernels: Sequence[KernelResources], notes: Sequence[str] = ()) -> Document:
     """``notes``: what is to be said of the file as a whole."""
     absent = {key for key in _RARE if all(getattr(kernel, key) is None for kernel in kernels)}
+    absent.update(
+        key
+        for key in _STACKS
+        if all(getattr(kernel, key) in {None, kernel.stack_bytes} for kernel in kernels)
+    )
     if not any(kernel.uses_dynamic_shared for kernel in kernels):
         absent.add("uses_dynamic_shared")
     columns = tuple(column for column in _COLUMNS if column.key not in absent)
