@@ -1,0 +1,131 @@
+// C[m, n] = A[m, k] B[n, k]^T with mma.sync and cp.async (compute capability 8.0 and later).
+//
+// A block computes TILE_M x TILE_N of C, TILE_K of k at a time; each warp WARP_M x WARP_N of it.
+// STAGES slices of A and B are in shared memory, STAGES - 1 of them on their way while one is
+// multiplied. Rows in shared memory are TILE_K long and swizzled in chunks of 16 bytes, so that
+// neither cp.async nor ldmatrix has bank conflicts.
+//
+// Macros: OPERAND f16 | bf16 | tf32 | s8 | e4m3, OPERAND_BYTES, SHAPE m16n8k16 | m16n8k8 | m16n8k32,
+// SUM f32 | s32, OUT f32 | f16 | bf16 | s32, OUT_BYTES, TILE_M, TILE_N, TILE_K, WARP_M, WARP_N,
+// STAGES, GROUP (rows of tiles that run together), MIN_BLOCKS. m, n, k: multiples of the tile.
+
+constexpr int WARPS_M = TILE_M / WARP_M, WARPS_N = TILE_N / WARP_N;
+constexpr int THREADS = 32 * WARPS_M * WARPS_N;
+constexpr int ROW_BYTES = TILE_K * OPERAND_BYTES, CHUNKS = ROW_BYTES / 16;
+constexpr int STEPS = ROW_BYTES / 32;
+constexpr int A_BYTES = TILE_M * ROW_BYTES, STAGE_BYTES = A_BYTES + TILE_N * ROW_BYTES;
+constexpr int M_TILES = WARP_M / 16, N_TILES = WARP_N / 8;
+
+static_assert(STEPS >= 2, "the fragments of one step load while those of another are used");
+static_assert(WARP_N % 16 == 0, "ldmatrix takes two tiles of 8 columns at once");
+
+__device__ __forceinline__ void mma(word* d, const word (&a)[4], word b0, word b1) {
+  asm volatile("mma.sync.aligned." TEXT(SHAPE) ".row.col." TEXT(SUM) "." TEXT(OPERAND) "." TEXT(
+                   OPERAND) "." TEXT(SUM) " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+                                          "{%0, %1, %2, %3};"
+               : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// Rows `tid / CHUNKS`, `+ THREADS / CHUNKS`, ... of a slice, one chunk of 16 bytes of each.
+template <int ROWS>
+__device__ __forceinline__ void copy_rows(word to, const char* from, long long pitch) {
+  constexpr int STRIDE = THREADS / CHUNKS;
+  static_assert(THREADS % CHUNKS == 0 && ROWS % STRIDE == 0, "every thread copies as much");
+  const word row = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS;
+#pragma unroll
+  for (int i = 0; i < ROWS; i += STRIDE)
+    copy_16(to + (row + i) * ROW_BYTES + ((chunk ^ swizzle_of<CHUNKS>(row + i)) << 4),
+            from + (row + i) * pitch + chunk * 16);
+}
+
+struct Fragments {
+  word a[M_TILES][4], b[N_TILES / 2][4];
+
+  // `a_row`, `b_row`: shared addresses of this lane's first row; `*_chunk`: its swizzled chunk.
+  __device__ __forceinline__ void load(word a_row, word a_chunk, word b_row, word b_chunk,
+                                       int step) {
+#pragma unroll
+    for (int i = 0; i < M_TILES; ++i)
+      load_matrices(a[i], a_row + i * 16 * ROW_BYTES + (a_chunk ^ (step << 5)));
+#pragma unroll
+    for (int j = 0; j < N_TILES / 2; ++j)
+      load_matrices(b[j], b_row + j * 16 * ROW_BYTES + (b_chunk ^ (step << 5)));
+  }
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+    gemm_mma(const char* __restrict__ a, const char* __restrict__ b, char* __restrict__ c, int m,
+             int n, int k) {
+  extern __shared__ __align__(128) char shared[];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  int tile_row, tile_column;
+  grouped_tile(blockIdx.x, m / TILE_M, n / TILE_N, GROUP, tile_row, tile_column);
+  const long long pitch = static_cast<long long>(k) * OPERAND_BYTES;
+  const char* a_from = a + static_cast<long long>(tile_row) * TILE_M * pitch;
+  const char* b_from = b + static_cast<long long>(tile_column) * TILE_N * pitch;
+  const word stages = shared_address(shared);
+  const int slices = k / TILE_K;
+
+  auto fetch = [&](int slice, int stage) {
+    if (slice < slices) {
+      const long long along = static_cast<long long>(slice) * ROW_BYTES;
+      copy_rows<TILE_M>(stages + stage * STAGE_BYTES, a_from + along, pitch);
+      copy_rows<TILE_N>(stages + stage * STAGE_BYTES + A_BYTES, b_from + along, pitch);
+    }
+    commit_copies();  // an empty group at the end, so that counting groups counts slices
+  };
+#pragma unroll
+  for (int stage = 0; stage < STAGES - 1; ++stage) fetch(stage, stage);
+
+  // ldmatrix takes a 16 x 32 byte piece: of A as rows 0-7, 8-15, then the second 16 bytes of them;
+  // of B (two tiles of 8 columns) as both halves of the first eight rows, then of the others
+  const word a_lane = lane % 16, b_lane = lane % 8 + (lane / 16) * 8;
+  const word a_chunk = ((lane / 16) ^ swizzle_of<CHUNKS>(a_lane)) << 4;
+  const word b_chunk = ((lane / 8 % 2) ^ swizzle_of<CHUNKS>(b_lane)) << 4;
+  const word a_row = (warp / WARPS_N * WARP_M + a_lane) * ROW_BYTES;
+  const word b_row = A_BYTES + (warp % WARPS_N * WARP_N + b_lane) * ROW_BYTES;
+
+  word sums[M_TILES][N_TILES * 4] = {};
+  Fragments fragments[2];
+  wait_copies<STAGES - 2>();
+  __syncthreads();
+  fragments[0].load(stages + a_row, a_chunk, stages + b_row, b_chunk, 0);
+
+  int use = 0, fill = STAGES - 1;
+  for (int slice = 0; slice < slices; ++slice) {
+#pragma unroll
+    for (int step = 0; step < STEPS; ++step) {
+      if (step == STEPS - 1) {
+        wait_copies<STAGES - 2>();
+        __syncthreads();
+        use = use == STAGES - 1 ? 0 : use + 1;
+      }
+      const word stage = stages + use * STAGE_BYTES;
+      fragments[(step + 1) % 2].load(stage + a_row, a_chunk, stage + b_row, b_chunk,
+                                     (step + 1) % STEPS);
+      if (step == 0) {
+        // the slot that was used up before the last barrier
+        fetch(slice + STAGES - 1, fill);
+        fill = fill == STAGES - 1 ? 0 : fill + 1;
+      }
+      const Fragments& now = fragments[step % 2];
+#pragma unroll
+      for (int i = 0; i < M_TILES; ++i)
+#pragma unroll
+        for (int j = 0; j < N_TILES; ++j) {
+          const int column = i % 2 ? N_TILES - 1 - j : j;  // there and back: b stays in reach
+          mma(&sums[i][4 * column], now.a[i], now.b[column / 2][column % 2 * 2],
+              now.b[column / 2][column % 2 * 2 + 1]);
+        }
+    }
+  }
+  wait_copies<0>();
+
+  const long long out_pitch = static_cast<long long>(n) * OUT_BYTES;
+  char* out = c + (static_cast<long long>(tile_row) * TILE_M + warp / WARPS_N * WARP_M) * out_pitch +
+              (static_cast<long long>(tile_column) * TILE_N + warp % WARPS_N * WARP_N) * OUT_BYTES;
+#pragma unroll
+  for (int i = 0; i < M_TILES; ++i)
+    store_sums<N_TILES>(sums[i], out + 16 * i * out_pitch, out_pitch, lane);
+}

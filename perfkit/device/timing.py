@@ -1,0 +1,132 @@
+"""Timing work on a card: warm-up, samples between marks, cold or warm caches, clocks watched.
+
+Every sample starts with the card busy (flushing L2, or holding), so that the launch lies in the
+queue when its turn comes and the marks enclose the kernel alone. One call is one run, the unit of
+evidence: ``measure.py`` takes several, each in a process of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from perfkit.device.backend import launch_1d
+from perfkit.device.nvml import CardState, Monitor
+from perfkit.device.program import build
+from perfkit.record import record
+
+if TYPE_CHECKING:
+    from perfkit.device.backend import Card
+
+Work = Callable[[], None]
+
+#: L2 is flushed by reading this many times its size: replacement is not strictly by age
+_FLUSH_RATIO: Final = 3
+_FLUSH_FALLBACK_BYTES: Final = 256 * 2**20  #: where the driver does not tell L2's size
+_HOLD_NS: Final = 60_000  #: longer than it takes to enqueue a launch and two marks
+_MOST_IN_FLIGHT: Final = 256  #: samples queued before the host waits
+
+
+@record
+class Sampling:
+    """How many samples, and in which state of the caches."""
+
+    samples: int = 30
+    cold: bool = True  #: L2 flushed before each sample
+    warmup_s: float = 0.05  #: of work before the first sample; clocks rise meanwhile
+    most_seconds: float = 10.0  #: stop sampling after this long, with what there is (3 at least)
+
+
+@record
+class Timing:
+    """One run: samples in seconds, in the order they were taken."""
+
+    samples_s: tuple[float, ...]
+    before: CardState
+    after: CardState
+    throttles: tuple[str, ...]  #: what held the clocks down at any reading
+    sm_clock_hz: float | None  #: mean of the readings during the samples
+
+    @property
+    def median_s(self) -> float:
+        return median(self.samples_s)
+
+
+class Stopwatch:
+    """Times work on one card; keeps the flush buffer between measurements."""
+
+    def __init__(self, card: Card, monitor: Monitor | None = None) -> None:
+        import numpy as np
+
+        self._card = card
+        self.monitor = monitor or Monitor(card.device.uuid)
+        self._flush, self._hold = build(card, "between.cu", ("flush_l2", "hold"))
+        size = (card.device.l2_bytes or _FLUSH_FALLBACK_BYTES // _FLUSH_RATIO) * _FLUSH_RATIO
+        self._buffer = card.allocate(size)
+        self._sink = card.allocate(4)
+        card.fill(self._buffer, 0)
+        self._flush_arguments = (self._buffer, np.uint64(size // 16), self._sink)
+        self._hold_arguments = (np.uint64(_HOLD_NS),)
+
+    def _prepare(self, *, cold: bool) -> None:
+        if cold:
+            blocks = 4 * self._card.device.sm_count
+            self._card.launch(self._flush, launch_1d(blocks, 256), self._flush_arguments)
+        else:
+            self._card.launch(self._hold, launch_1d(1, 1), self._hold_arguments)
+
+    def time(self, work: Work, sampling: Sampling | None = None) -> Timing:
+        """One run of ``work``, which enqueues launches and returns.
+
+        Raises:
+            DeviceError: the work fails on the card.
+        """
+        sampling = sampling or Sampling()
+        estimate = self._warm_up(work, sampling)
+        samples: list[float] = []
+        states = [self.monitor.state()]
+        # the host waits now and then, to look at the clocks and at the time
+        in_flight = max(1, min(_MOST_IN_FLIGHT, int(0.1 / max(estimate, 1e-6)), sampling.samples))
+        spent = 0.0
+        while len(samples) < sampling.samples:
+            pairs = [
+                self._sample(work, cold=sampling.cold)
+                for _ in range(min(in_flight, sampling.samples - len(samples)))
+            ]
+            # read while the card works: an idle card says nothing of the clock it had
+            states.append(self.monitor.state())
+            new = [self._card.seconds(start, end) for start, end in pairs]
+            samples += new
+            spent += sum(new)
+            if spent > sampling.most_seconds and len(samples) >= 3:
+                break
+        clocks = [s.sm_clock_hz for s in states[1:] if s.sm_clock_hz is not None]
+        return Timing(
+            samples_s=tuple(samples),
+            before=states[0],
+            after=states[-1],
+            throttles=tuple(dict.fromkeys(text for state in states for text in state.throttles)),
+            sm_clock_hz=sum(clocks) / len(clocks) if clocks else None,
+        )
+
+    def _sample(self, work: Work, *, cold: bool) -> tuple[object, object]:
+        self._prepare(cold=cold)
+        start = self._card.mark()
+        work()
+        return start, self._card.mark()
+
+    def _warm_up(self, work: Work, sampling: Sampling) -> float:
+        """Run until the warm-up is over; seconds of one piece of work, the preparation included."""
+        spent, count, batch = 0.0, 0, 1
+        while spent < sampling.warmup_s or count < 3:
+            start = self._card.mark()
+            for _ in range(batch):
+                self._prepare(cold=sampling.cold)
+                work()
+            spent += self._card.seconds(start, self._card.mark())
+            count += batch
+            batch = min(2 * batch, 64)
+            if spent > sampling.most_seconds:
+                break
+        return spent / count

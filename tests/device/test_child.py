@@ -1,0 +1,122 @@
+"""Children that fail in every way there is: what they did before is kept, and the end is named."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+import pytest
+
+from perfkit.device import tasks
+from perfkit.device.child import End, Limits, run_child
+
+#: tasks for these tests; a child imports this file by its path
+SOURCE = '''
+import os, signal, sys, time
+from perfkit.errors import DeviceError
+
+def good(arguments):
+    for number in range(arguments["count"]):
+        yield {"number": number, "card": os.environ.get("CUDA_VISIBLE_DEVICES")}
+
+def fails(arguments):
+    yield {"number": 0}
+    print("about to fail")
+    raise DeviceError("an illegal address", hint="look", where="k.cu")
+
+def bug(arguments):
+    yield {"number": 0}
+    raise ZeroDivisionError("a bug")
+
+def crashes(arguments):
+    yield {"number": 0}
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+def quits(arguments):
+    yield {"number": 0}
+    os._exit(0)
+
+def hangs(arguments):
+    yield {"number": 0}
+    time.sleep(600)
+
+def grows(arguments):
+    held = []
+    while True:
+        held.append(bytearray(8 * 2**20))
+        time.sleep(0.005)
+        yield {"number": len(held)}
+'''
+
+
+@pytest.fixture(autouse=True)
+def own_tasks(tmp_path, monkeypatch):
+    (tmp_path / "own_tasks.py").write_text(SOURCE)
+    (tmp_path / "sitecustomize.py").write_text(
+        "import perfkit.device.tasks as tasks, own_tasks\n"
+        "tasks.TASKS.update({n: f'own_tasks:{n}' for n in vars(own_tasks) if n.islower()})\n"
+    )
+    paths = [str(tmp_path), *filter(None, sys.path)]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+
+
+def test_results_come_one_by_one_and_the_child_sees_one_card():
+    seen = []
+    outcome = run_child("good", {"count": 3}, uuid="GPU-1", on_result=seen.append)
+    assert outcome.failure is None
+    assert outcome.results == tuple({"number": n, "card": "GPU-1"} for n in range(3))
+    assert tuple(seen) == outcome.results
+
+
+def test_an_error_of_perfkit_keeps_its_words_and_code():
+    outcome = run_child("fails", {}, uuid=None)
+    assert outcome.results == ({"number": 0},)
+    failure = outcome.failure
+    assert failure is not None
+    assert (failure.end, failure.exit_code) == (End.ERROR, 5)
+    assert (failure.message, failure.hint, failure.where) == ("an illegal address", "look", "k.cu")
+    assert failure.log == "about to fail"
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [("crashes", "SIGSEGV"), ("quits", "exit code 0"), ("bug", "exit code 1")],
+)
+def test_a_child_that_does_not_say_why(task, words):
+    outcome = run_child(task, {}, uuid=None)
+    assert outcome.results == ({"number": 0},)
+    assert outcome.failure is not None
+    assert outcome.failure.end is End.CRASHED
+    assert words in outcome.failure.message
+    assert ("a bug" in outcome.failure.log) == (task == "bug")
+
+
+def test_a_hang_ends_at_the_limit():
+    started = time.monotonic()
+    outcome = run_child("hangs", {}, uuid=None, limits=Limits(seconds=1.5))
+    assert time.monotonic() - started < 30
+    assert outcome.results == ({"number": 0},)
+    assert outcome.failure is not None
+    assert outcome.failure.end is End.TIMEOUT
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="no /proc here")
+def test_a_child_that_takes_too_much_memory_is_ended():
+    cap = 200 * 2**20
+    outcome = run_child("grows", {}, uuid=None, limits=Limits(seconds=60, host_bytes=cap))
+    assert outcome.failure is not None
+    assert outcome.failure.end is End.MEMORY
+    assert outcome.results
+
+
+def test_an_unknown_task_is_an_error_of_its_own():
+    outcome = run_child("nonsense", {}, uuid=None)
+    assert outcome.failure is not None
+    assert outcome.failure.exit_code == 2
+
+
+def test_every_task_is_there():
+    assert tasks.TASKS
+    for name in tasks.TASKS:
+        assert callable(tasks.task(name))
