@@ -12,14 +12,16 @@ element reaches (CUDA C++ Best Practices Guide, Coalesced Access).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Final
 
 from perfkit.analysis import symptoms_launch as launch
 from perfkit.analysis import symptoms_memory as memory
-from perfkit.analysis.metrics import Metrics
+from perfkit.analysis.metrics import Metrics, names
 from perfkit.analysis.symptoms_launch import Fires
+from perfkit.errors import UsageError
 from perfkit.record import record
 
 
@@ -82,10 +84,14 @@ class Diagnosis:
 def diagnose(metrics: Metrics) -> Diagnosis:
     """Every rule over ``metrics``, most important first.
 
+    Raises:
+        UsageError: a figure that nothing can have been measured as.
+
     >>> found = diagnose(Metrics(compute_share=0.2, memory_share=0.9))
     >>> [finding.symptom.value for finding in found.findings]
     ['memory_bound']
     """
+    _check(metrics)
     findings, checked, unchecked = [], [], []
     for rule in RULES:
         missing = tuple(name for name in rule.needs if getattr(metrics, name) in {None, ()})
@@ -110,6 +116,15 @@ def diagnose(metrics: Metrics) -> Diagnosis:
         checked=tuple(checked),
         unchecked=tuple(unchecked),
     )
+
+
+def _check(metrics: Metrics) -> None:
+    whose = f"{metrics.kernel}: " if metrics.kernel else ""
+    for name in names():
+        value = getattr(metrics, name)
+        if value is not None and not 0 <= value < math.inf:  # false for NaN, too
+            shown = name.replace("_", " ")
+            raise UsageError(f"{whose}{shown} = {value:g}: must be finite and not negative")
 
 
 _SOL: Final = "Nsight Compute, rule SOLBottleneck"

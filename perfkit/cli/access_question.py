@@ -44,7 +44,8 @@ class BlockOptions:
         """The block; one warp if nothing says how large it is."""
         if self.threads is not None and self.block is not None:
             raise UsageError("--threads and --block are the same: give one of them")
-        size = options.dimensions(self.threads or self.block or str(WARP_LANES), "--threads")
+        text = self.block if self.threads is None else self.threads
+        size = options.dimensions(str(WARP_LANES) if text is None else text, "--threads")
         index = (0, 0, 0)
         if self.block_index is not None:
             typed = options.dimensions(self.block_index, "--block-index")
@@ -81,17 +82,22 @@ class TileOptions:
         return rows, columns
 
     @property
+    def subscripts(self) -> tuple[str, str]:
+        return (
+            "threadIdx.y" if self.row is None else self.row,
+            "threadIdx.x" if self.column is None else self.column,
+        )
+
+    @property
     def label(self) -> str:
-        return f"tile[{self.row or 'threadIdx.y'}][{self.column or 'threadIdx.x'}]"
+        row, column = self.subscripts
+        return f"tile[{row}][{column}]"
 
     def indices(self, block: Block, active: Expression | None) -> Indices:
         """Elements of the tile by row and column, which must be inside."""
         size = self.rows_and_columns() or (0, 0)
         found = []
-        for name, text, count in (
-            ("row", self.row or "threadIdx.y", size[0]),
-            ("column", self.column or "threadIdx.x", size[1]),
-        ):
+        for name, text, count in zip(("row", "column"), self.subscripts, size, strict=True):
             values = block.values(expression(text), active)
             for warp, lanes in enumerate(values):
                 for lane, value in enumerate(lanes):

@@ -96,7 +96,12 @@ def gemm(
     least time with them. Without --tile the best-ranked tiling; --rank lists all that are tied
     with it.
     """
-    _refuse_what_excludes(tile, warp, rank=rank, stream_k=stream_k, split_k=split_k)
+    _refuse_what_excludes(tile, warp, stream_k=stream_k, split_k=split_k)
+    if rank:
+        of_a_tile = {"tile": tile, "warp": warp, "instruction": instruction, "stages": stages,
+                     "cluster": cluster, "split-k": split_k, "stream-k": stream_k or None,
+                     "regs": regs}  # fmt: skip
+        _refuse_with_rank([name for name, value in of_a_tile.items() if value is not None])
     targets, named = bound_options.products(gpu)
     m, n, k = _sizes(shape, "--shape", cube=True) or _missing("--shape 4096x4096x4096")
     question = GemmQuestion(
@@ -158,10 +163,8 @@ def _rank(
 
 
 def _refuse_what_excludes(
-    tile: str | None, warp: str | None, *, rank: bool, stream_k: bool, split_k: int | None
+    tile: str | None, warp: str | None, *, stream_k: bool, split_k: int | None
 ) -> None:
-    if rank and (tile is not None or warp is not None):
-        raise UsageError("--rank compares all tilings", hint="leave out --tile and --warp")
     if (tile is None) != (warp is None):
         raise UsageError(
             "--tile and --warp belong together",
@@ -171,6 +174,13 @@ def _refuse_what_excludes(
         raise UsageError("--stream-k and --split-k exclude each other")
     if split_k == 0:
         raise UsageError("--split-k 0: at least one block computes a tile", hint="--stream-k")
+
+
+def _refuse_with_rank(given: list[str]) -> None:
+    """What a ranking would pass over in silence."""
+    if given:
+        names = " and ".join(f"--{name}" for name in given)
+        raise UsageError("--rank compares all tilings", hint=f"leave out {names}")
 
 
 def _missing(example: str) -> tuple[int, int, int]:

@@ -44,12 +44,15 @@ class Concurrency:
         return self.needed / self.resident_warps if self.resident_warps else None
 
 
-def positive(name: str, value: float, *, most: float = 1e30) -> float:
-    """``value``, or ``UsageError`` where it is no finite number above zero."""
+def positive(name: str, value: float, *, most: float = 1e18) -> float:
+    """``value``, or ``UsageError`` where it is no number above zero, or more than ``most``."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UsageError(f"{name} must be a number, not {value!r}")
     if not 0 < value <= most:  # NaN fails as well
-        raise UsageError(f"{name} = {value}: must be above 0 and finite")
+        # an integer may have too many digits to be printed
+        too_long = isinstance(value, int) and abs(value) > most
+        shown = "out of range" if too_long else f"{value:g}"
+        raise UsageError(f"{name} = {shown}: must be above 0 and at most {most:g}")
     return float(value)
 
 

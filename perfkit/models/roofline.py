@@ -30,8 +30,8 @@ COMPUTE: Final = "compute"
 MEMORY: Final = "memory"
 DRAM: Final = "dram"
 
-#: more than any machine does in a year; a sum of several stays finite
-_MOST: Final = 1e36
+#: more than any GPU does in a thousand years
+_MOST: Final = 1e27
 
 
 @record

@@ -9,6 +9,7 @@ import pytest
 
 from perfkit.analysis.diagnose import RULES, Symptom, diagnose, worth_a_look
 from perfkit.analysis.metrics import FIELDS, Metrics, Stall, names, of_profile
+from perfkit.errors import UsageError
 from perfkit.readers import ncu
 from perfkit.report.views.diagnose_texts import STALLS, TEXTS
 
@@ -52,6 +53,13 @@ HEALTHY = Metrics(
 
 def symptoms(metrics):
     return [finding.symptom for finding in diagnose(metrics).findings]
+
+
+@pytest.mark.parametrize("bad", [-1, -0.5, float("nan"), float("inf")])
+@pytest.mark.parametrize("name", names())
+def test_what_cannot_have_been_measured_is_refused(name, bad):
+    with pytest.raises(UsageError, match=f"f: {name.replace('_', ' ')} = .*must be finite"):
+        diagnose(replace(HEALTHY, **{name: bad}))
 
 
 def test_nothing_is_said_of_a_healthy_launch():

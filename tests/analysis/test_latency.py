@@ -97,7 +97,7 @@ def test_a_launch_that_does_not_fit_has_no_warps():
         ("9.0", Question(level=Level.SHARED, latency_s=1e-6), "no known clock"),
         ("h100", Question(level=Level.L2, latency_s=1e-6), "l2 bandwidth is not known"),
         ("h100", Question(level=Level.F32, latency_cycles=4, bytes_per_s=1e9), "no bandwidth"),
-        ("h100", Question(level=Level.DRAM, latency_s=0.0), "latency = 0.0"),
+        ("h100", Question(level=Level.DRAM, latency_s=0.0), "latency = 0"),
         ("h100", Question(level=Level.DRAM, latency_s=1e-6, clock_hz=-1), "clock = -1"),
         ("h100", Question(level=Level.DRAM, latency_s=1e-6, bytes_per_s=-1), "bandwidth = -1"),
         ("h100", Question(level=Level.DRAM, latency_s=1e-6, ilp=0), "ilp = 0"),

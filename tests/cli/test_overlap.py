@@ -103,7 +103,7 @@ def test_csv_has_the_counts(perfkit):
         ("--kernel-ms 1 --best --chunks 4", "leave out --chunks"),
         ("--kernel-ms 1 --best --max-chunks 100000", "chunks = 100000"),
         ("--kernel-ms 1 --copy-overhead-us -1", "copy overhead = -1e-06 s"),
-        ("--h2d 1G --h2d-gb-per-s 0", "h2d rate = 0.0"),
+        ("--h2d 1G --h2d-gb-per-s 0", "h2d rate = 0"),
         ("--h2d 1G --link pcie4 --duplex 0", "duplex share = 0.0"),
         ("--h2d 1G --link c2c --pageable", "pageable memory are over nvlink-c2c"),
         ("--kernel-ms 1 --order random", "'random'"),

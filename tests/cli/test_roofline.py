@@ -190,6 +190,7 @@ def test_every_format(perfkit, ending, work):
         ("-g h100 --dtype f16 --flops inf", "--flops 'inf' is not a number"),
         ("-g h100 --dtype f16 --flops 1e999", "--flops 1e999: must be greater than 0 and finite"),
         ("-g h100 --dtype f16 --flops 1e40", "too large"),
+        (f"-g h100 --dtype f16 --flops {10**30}", "too large"),
         ("-g h100 --dtype f16 --bytes 0", "--bytes 0: must be greater than 0"),
         ("-g h100 --dtype f16 --bytes -5", "--bytes '-5' is not a size"),
         ("-g h100 --dtype f16 --bytes 99999999999999999999", "--bytes '99999999999999999999'"),

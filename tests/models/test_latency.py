@@ -85,7 +85,7 @@ def test_more_under_way_never_needs_more_warps(width, ilp):
     }
 
 
-@pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, 1e31, True, "4"])
+@pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, 1e31, 10**400, -(10**400), True, "4"])
 @pytest.mark.parametrize("name", ["rate", "latency", "per_warp"])
 def test_what_is_no_amount_is_refused(name, bad):
     with pytest.raises(
