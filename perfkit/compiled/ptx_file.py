@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from perfkit.compiled.reading import Reading
     from perfkit.compiled.tools import Finished
 
-_TARGET: Final = re.compile(r"^\s*\.target\s+(sm_\d+[af]?)\b", re.MULTILINE)
-_VERSION: Final = re.compile(r"^\s*\.version\s+(\d+\.\d+)", re.MULTILINE)
+_TARGET: Final = re.compile(r"^[ \t]*+\.target\s++(sm_\d++[af]?)\b", re.MULTILINE)
 _TOOL_VERSION: Final = re.compile(r"\bV(\d+\.\d+\.\d+)")
 
 #: what ptxas says when it is too old, or the target is too old for it

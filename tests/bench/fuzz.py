@@ -44,6 +44,17 @@ def environment(name: str) -> dict[str, str]:
     return {"PERFKIT_CACHE": "off", "PTXAS": "/bin/sh", "CUOBJDUMP": found}
 
 
+def outcome(reader: Reader, made: object, path: Path) -> tuple[str | None, bool]:
+    """What is wrong with it, and whether there was an answer."""
+    try:
+        reader.read(made, path)
+    except PerfkitError as error:
+        return None if error.message else "an error without words", False
+    except Exception as error:
+        return repr(error), False
+    return None, True
+
+
 def run(name: str, reader: Reader, first: int, number: int) -> Outcome:
     """Inputs ``first`` and so on; ends early with ten complaints."""
     complaints: list[str] = []
@@ -51,16 +62,14 @@ def run(name: str, reader: Reader, first: int, number: int) -> Outcome:
     with place() as path:
         for one in range(first, first + number):
             made = reader.make(random.Random(one))
-            start = time.process_time()
-            problem = None
-            try:
-                reader.read(made, path)
-                answers += 1
-            except PerfkitError as error:
-                problem = None if error.message else "an error without words"
-            except Exception as error:
-                problem = repr(error)
-            took = time.process_time() - start
+            start = time.perf_counter()
+            problem, answered = outcome(reader, made, path)
+            took = time.perf_counter() - start
+            if took > MOST_SECONDS:  # or the machine was busy
+                start = time.process_time()
+                outcome(reader, made, path)
+                took = time.process_time() - start
+            answers += answered
             slowest = max(slowest, took)
             done += 1
             if problem is None and took > MOST_SECONDS:

@@ -46,6 +46,10 @@ PTX = (
     b"[]",
     b".minnctapersm 9999999999",
     b".minnctapersm",
+    b".minnctapersm " + b"9" * 5000,
+    b"a" * 9000,
+    b"\n" * 9000,
+    b".func a {" * 500,
     b"\0",
     b"\xff",
     b"// a, V1.2.3\n",
@@ -82,6 +86,7 @@ REPORT = (
 )
 NAME = (
     b"_ZN",
+    b"9" * 5000,
     b"E",
     b"I",
     b"S_",
