@@ -31,10 +31,10 @@ _MAGICS: Final = (
 )
 
 _TEXTS: Final = (
-    (rb"^\s*\.version\s+\d", "PTX text"),
+    (rb"^[ \t]*+\.version\s++\d", "PTX text"),
     (rb"^ptxas info", "a ptxas -v log"),
     (rb"^Resource usage:", "a cuobjdump resource report"),
-    (rb"\b__global__\b|^\s*#\s*include\b", "CUDA source"),
+    (rb"\b__global__\b|^[ \t]*+#[ \t]*+include\b", "CUDA source"),
     (rb"\A\s*(?:\{|\[\s*[\[{\"])", "JSON text"),  # "[ 50%] Building" is none
 )
 #: control characters without those of lines, tabs, pages, backspaces and colours
