@@ -20,6 +20,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "perfkit"
 RANKS: tuple[tuple[str, ...], ...] = (
     ("errors", "record"),
     ("units",),
+    ("files",),
     ("kernel", "access"),
     ("arch",),
     ("models",),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from perfkit.arch import catalog
 from perfkit.arch.types import Capability, Gpu, Target
-from perfkit.errors import InputError, UnknownTarget, UsageError
+from perfkit.errors import UnknownTarget, UsageError
 from perfkit.kernel import DType
 
 if TYPE_CHECKING:
@@ -187,21 +187,12 @@ def _dtype(name: str | DType) -> DType:
 def _ceilings(given: str | Path | Ceilings | None, target: Target) -> tuple[Ceilings, ...]:
     if given is None:
         return ()
-    found = _read(given) if isinstance(given, str | Path) else given
+    from perfkit.analysis.ceilings import read
+
+    found = read(given) if isinstance(given, str | Path) else given
     if target.gpu is not None and found.gpu != target.gpu.key:
         raise UsageError(f"{found.origin}: the ceilings of {found.gpu}, not of {target.label}")
     return (found,)
-
-
-def _read(path: str | Path) -> Ceilings:
-    from perfkit.analysis.ceilings import parse
-
-    try:
-        text = Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise InputError(f"cannot be read: {reason}", where=str(path)) from None
-    return parse(text, str(path))
 
 
 def _one(target: str | Capability | Gpu | Target) -> Target:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit import files
 from perfkit.arch import catalog
 from perfkit.arch.peaks import PeakKey
 from perfkit.errors import InputError, UsageError
@@ -26,12 +27,19 @@ from perfkit.models.roofs import Ceilings
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from pathlib import Path
 
 SCHEMA: Final = "perfkit.ceilings/1"
+_MOST_BYTES: Final = 16 * 2**20
 _LEVELS: Final = ("dram", "l2", "l1")
 _SPARSITIES: Final = ("dense", "sparse")
 _UNITS: Final = ("simt", "tensor")
 _HINT: Final = "perfkit schema ceilings shows what the file has to hold"
+
+
+def read(path: str | Path) -> Ceilings:
+    """The ceilings of a file; raises as ``parse``, and ``InputError`` where it cannot be read."""
+    return parse(files.read(path, _MOST_BYTES, "a file of ceilings"), files.shown(path))
 
 
 def parse(text: str | bytes, origin: str) -> Ceilings:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 import yaml
 
-from perfkit.errors import ArchDataError
+from perfkit import files
+from perfkit.errors import ArchDataError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,14 +60,9 @@ class Source:
     def _text(self) -> str:
         where = str(self.path)
         try:
-            if not self.path.is_file():
-                raise ArchDataError("not a file", where=where)
-            with self.path.open("rb") as stream:
-                data = stream.read(_MAX_FILE_BYTES + 1)
-        except OSError as error:
-            raise ArchDataError(f"cannot be read: {error.strerror}", where=where) from error
-        if len(data) > _MAX_FILE_BYTES:
-            raise ArchDataError("larger than 1 MiB: not a file of the database", where=where)
+            data = files.read(self.path, _MAX_FILE_BYTES, "a file of the database")
+        except InputError as error:
+            raise ArchDataError(error.message, where=where) from error
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError as error:

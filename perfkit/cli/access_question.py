@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Final, TypeAlias
 
+from perfkit import files
 from perfkit.analysis.access import Access, Banking, indexed, members, read_addresses
 from perfkit.analysis.expression import Expression
 from perfkit.analysis.layouts import Fix, Tile, check_inside, fixes, row_of_banks
@@ -13,7 +13,7 @@ from perfkit.analysis.structs import Struct, parse
 from perfkit.analysis.threads import Block
 from perfkit.cli import access_options as given
 from perfkit.cli import options
-from perfkit.errors import InputError, UsageError
+from perfkit.errors import UsageError
 from perfkit.models.lanes import WARP_LANES, WIDTHS
 from perfkit.record import record
 
@@ -161,7 +161,8 @@ class Question:
         self._check_one(tile)
         width, element = self.sizes()
         if self.addresses is not None:
-            lanes = read_addresses(_text(self.addresses), str(self.addresses))
+            data = files.read(self.addresses, _LARGEST_FILE, "the addresses of one warp")
+            lanes = read_addresses(data.decode(errors="replace"), files.shown(self.addresses))
             return (Access(label=self.addresses.name, width_bytes=width, warps=(lanes,)),)
         block.check_warp(self.warp)
         struct = self.layout()
@@ -232,15 +233,3 @@ class Question:
         for name, value in values.items():
             if value not in {None, 0}:
                 raise UsageError(f"--{name} does not go with {option}, {reason}")
-
-
-def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST_FILE + 1)
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise InputError(f"cannot be read: {reason}", where=str(path)) from None
-    if len(data) > _LARGEST_FILE:
-        raise InputError("too large for the addresses of one warp", where=str(path))
-    return data.decode("utf-8", errors="replace")

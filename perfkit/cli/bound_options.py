@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from perfkit.arch import catalog
 from perfkit.arch.types import Target
 from perfkit.cli import options
-from perfkit.errors import InputError, UsageError
+from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.units import parse_seconds
 
@@ -73,9 +73,6 @@ TimeOption = Annotated[
     str | None,
     typer.Option("--time", metavar="TIME", help="Measured time, to compare: 8.5456ms or 120us."),
 ]
-
-#: a file of ceilings is a page of text
-_MOST_BYTES: Final = 16 * 2**20
 
 
 def products(text: str | None) -> tuple[tuple[Target, ...], frozenset[str]]:
@@ -170,11 +167,11 @@ def ceilings(paths: list[Path] | None, targets: tuple[Target, ...]) -> tuple[Cei
         InputError: a file that cannot be read, or is no file of ceilings.
         UsageError: one of a product that was not asked about, or two of one product.
     """
-    from perfkit.analysis.ceilings import parse
+    from perfkit.analysis.ceilings import read
 
     found: dict[str, Ceilings] = {}
     for path in paths or ():
-        one = parse(_read(path), str(path))
+        one = read(path)
         if one.gpu in found:
             raise UsageError(f"--ceilings {path}: a second file for {one.gpu}")
         if one.gpu not in {target.label for target in targets}:
@@ -184,15 +181,3 @@ def ceilings(paths: list[Path] | None, targets: tuple[Target, ...]) -> tuple[Cei
             )
         found[one.gpu] = one
     return tuple(found.values())
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise InputError(f"cannot be read: {reason}", where=str(path)) from None
-    if len(data) > _MOST_BYTES:
-        raise InputError("is too large for a file of ceilings", where=str(path))
-    return data

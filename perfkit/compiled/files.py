@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from perfkit import files
 from perfkit.compiled.kinds import HEAD_BYTES
 from perfkit.errors import InputError
 
@@ -16,21 +17,16 @@ _MAX_TEXT: Final = 64 * 2**20
 _BOM: Final = b"\xef\xbb\xbf"
 
 
-def shown(path: Path) -> str:
-    """A path as text that every terminal and file takes: undecodable bytes become ``?``."""
-    return str(path).encode("utf-8", "replace").decode("utf-8")
+shown = files.shown
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Say why a file cannot be read. A path with a NUL character is a ``ValueError``."""
-    try:
+    """Say why a file cannot be read."""
+    with files.readable(path):
         if path.is_dir():
             raise InputError("is a directory: name a .cu or .cubin file", where=shown(path))
         yield
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise InputError(f"cannot be read: {reason}", where=shown(path)) from error
 
 
 def read_head(path: Path) -> bytes:

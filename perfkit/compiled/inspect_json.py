@@ -11,7 +11,8 @@ import re
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, Final
 
-from perfkit.compiled.files import reading, shown
+from perfkit import files
+from perfkit.compiled.files import shown
 from perfkit.compiled.names import printable
 from perfkit.errors import InputError
 from perfkit.kernel import KernelResources
@@ -49,10 +50,7 @@ def read_inspect_json(path: Path) -> tuple[KernelResources, ...]:
         InputError: not readable, not JSON, of another schema, without kernels, or a value of the
             wrong type; ``where`` says which one.
     """
-    with reading(path), path.open("rb") as file:
-        data = file.read(_MAX_BYTES + 1)
-    if len(data) > _MAX_BYTES:
-        raise InputError(f"larger than {_MAX_BYTES >> 20} MiB", where=shown(path))
+    data = files.read(path, _MAX_BYTES, "what perfkit inspect writes")
     try:
         document = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:

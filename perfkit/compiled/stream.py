@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +11,7 @@ from perfkit.compiled.files import reading, shown
 from perfkit.compiled.kinds import HEAD_BYTES, describe, is_cubin, may_be_text
 from perfkit.compiled.reading import Reading
 from perfkit.errors import InputError
+from perfkit.files import refuse_endless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,26 +71,13 @@ def read_stream(path: Path, *, arch: str | None = None) -> Reading:
 def _opened(path: Path, name: str) -> Iterator[BinaryIO]:
     if str(path) != _STDIN:
         with reading(path), path.open("rb") as stream:
-            _refuse_endless(stream, name)
+            refuse_endless(stream, name)
             yield stream
         return
     if sys.stdin is None:
         raise InputError("there is no standard input", where=name)
     try:
-        _refuse_endless(sys.stdin.buffer, name)
+        refuse_endless(sys.stdin.buffer, name)
         yield sys.stdin.buffer
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", where=name) from error
-
-
-def _refuse_endless(stream: BinaryIO, name: str) -> None:
-    """Devices such as ``/dev/zero`` have no end; a terminal and ``/dev/null`` do."""
-    try:
-        descriptor = stream.fileno()
-    except OSError:  # a stand-in for standard input
-        return
-    status = os.fstat(descriptor)
-    if not (stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)):
-        return
-    if not os.isatty(descriptor) and not os.path.samestat(status, Path(os.devnull).stat()):
-        raise InputError("is a device, not a file or a pipe", where=name)

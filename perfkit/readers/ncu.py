@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from perfkit import files
 from perfkit.errors import InputError
 from perfkit.readers.numerals import Mark, MixedNumeralsError, decimal_mark, number
 from perfkit.record import record
@@ -80,12 +81,7 @@ def read(path: Path, *, mark: Mark | None = None) -> Profiles:
 
 
 def _text(path: Path) -> str:
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise InputError("larger than any export", where=str(path))
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(error.strerror or str(error), where=str(path)) from None
+    content = files.read(path, _MOST_BYTES, "an export of Nsight Compute")
     if content.startswith(b"NVR\0"):
         raise InputError("a report, not its CSV export", where=str(path), hint=_HINT)
     encoding = "utf-16" if content[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8-sig"

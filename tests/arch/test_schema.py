@@ -463,7 +463,7 @@ def test_directory(tmp_path):
     path = tmp_path / "sm_90.yaml"
     path.mkdir()
     error = refusal(path)
-    assert (error.where, error.message) == (str(path), "not a file")
+    assert (error.where, error.message) == (str(path), "cannot be read: Is a directory")
 
 
 def test_missing_file(tmp_path):
@@ -474,7 +474,7 @@ def test_missing_file(tmp_path):
 def test_named_pipe_does_not_hang(tmp_path):
     path = tmp_path / "sm_90.yaml"
     os.mkfifo(path)
-    assert refusal(path).message == "not a file"
+    assert refusal(path).message == "is a pipe that nobody writes into"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
@@ -489,7 +489,7 @@ def test_failing_disk(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     path = copy(tmp_path) / GPU
-    monkeypatch.setattr(Path, "open", fail)
+    monkeypatch.setattr("builtins.open", fail)
     assert refusal(path).message == "cannot be read: Permission denied"
 
 

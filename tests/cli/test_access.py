@@ -283,7 +283,7 @@ PLACES = ["coalescing", "banks"]
         (["--struct", "float x", "--stride", "1", "--stride", "2"], "takes one --stride"),
         (["--addresses", "no/such/file"], "no/such/file: cannot be read: No such file"),
         (["--addresses", "/"], "cannot be read: Is a directory"),
-        (["--addresses", "/dev/zero"], "too large"),
+        (["--addresses", "/dev/zero"], "is a device"),
         (["--addresses", "x", "--stride", "2"], "one of them says where the lanes go"),
         (["--addresses", "x", "--warp", "1"], "--warp does not go with --addresses"),
         (["--addresses", "x", "--active", "1"], "--active does not go with --addresses"),
