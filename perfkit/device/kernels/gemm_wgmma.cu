@@ -224,12 +224,12 @@ __launch_bounds__(THREADS, 1)
   meet();
   if (threadIdx.x < 128) {
 #if GROUPS > 1
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
 #endif
     if (threadIdx.x == 0) load_slices(a, b, walk, slices, stages, full, empty);
   } else {
 #if GROUPS > 1
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
 #endif
     multiply_slices(c, walk, n, slices, stages, full, empty);
   }

@@ -1,0 +1,92 @@
+"""Matrix products with ``mma.sync`` and ``cp.async``: 8.0 and later, one kernel per tiling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from perfkit.device import matrix_source as source
+from perfkit.device.matrix_source import MatrixKernel
+from perfkit.errors import UsageError
+from perfkit.kernel import DType
+from perfkit.models import gemm_tile
+
+if TYPE_CHECKING:
+    from perfkit.models.gemm_tile import Tiling
+    from perfkit.models.gemm_traffic import Problem
+
+_SHAPES: Final = {1: "m16n8k32", 2: "m16n8k16", 4: "m16n8k8"}
+_CHUNK_BYTES: Final = 16
+#: of k in one row of shared memory: below two steps nothing loads ahead
+_ROWS_BYTES: Final = (64, 128, 256)
+#: rows of tiles whose blocks run together
+GROUP: Final = 8
+
+
+def kernel(problem: Problem, tiling: Tiling, *, group: int = GROUP) -> MatrixKernel:
+    """The kernel of that tiling.
+
+    Raises:
+        UsageError: types, tiling or sizes that it cannot have.
+    """
+    macros = source.type_macros(problem.dtype, problem.out)
+    check(problem.dtype, tiling)
+    source.require_multiples(
+        {
+            "m": (problem.m, tiling.tile_m),
+            "n": (problem.n, tiling.tile_n),
+            "k": (problem.k, tiling.tile_k),
+        }
+    )
+    macros |= {
+        "SHAPE": _SHAPES[problem.dtype.bits // 8],
+        "TILE_M": tiling.tile_m,
+        "TILE_N": tiling.tile_n,
+        "TILE_K": tiling.tile_k,
+        "WARP_M": tiling.warp_m,
+        "WARP_N": tiling.warp_n,
+        "STAGES": tiling.stages,
+        "GROUP": group,
+        "MIN_BLOCKS": 1,
+    }
+    return MatrixKernel(
+        text=source.text_of("gemm_mma.cu", macros),
+        name="gemm_mma",
+        suffix="",
+        threads=gemm_tile.WARP * gemm_tile.warps(tiling),
+        dynamic_bytes=gemm_tile.shared_bytes(tiling, problem.dtype),
+        cluster=1,
+        tiles=(problem.m // tiling.tile_m) * (problem.n // tiling.tile_n),
+        is_persistent=False,
+        shapes=None,
+        flops=problem.flops,
+        least_bytes=source.least_bytes(problem),
+    )
+
+
+def check(dtype: DType, t: Tiling) -> None:
+    """Refuse a tiling that the kernel is not written for.
+
+    Raises:
+        UsageError: saying which number.
+    """
+    row_bytes = t.tile_k * dtype.bits // 8
+    if row_bytes not in _ROWS_BYTES:
+        fine = ", ".join(str(size * 8 // dtype.bits) for size in _ROWS_BYTES)
+        raise UsageError(f"tile_k = {t.tile_k}: the mma.sync kernel takes {fine} of {dtype}")
+    if t.warp_m % 16 or t.warp_n % 16 or t.tile_m % t.warp_m or t.tile_n % t.warp_n:
+        raise UsageError(f"warp = {t.warp}: takes multiples of 16x16 that divide the tile {t.tile}")
+    if t.warp_k != t.tile_k or t.split_k != 1 or t.cluster_m * t.cluster_n != 1:
+        raise UsageError(
+            f"warp = {t.warp}, cluster = {t.cluster}, {t.schedule}: the mma.sync kernel shares out "
+            "neither k nor loads",
+            hint=f"take a warp tile as deep as the tile ({t.tile_k}), no cluster, no split",
+        )
+    if t.stages < 2:
+        raise UsageError(f"stages = {t.stages}: cp.async needs at least 2")
+    threads = gemm_tile.WARP * gemm_tile.warps(t)
+    rows = threads * _CHUNK_BYTES // row_bytes  # that the block copies at once
+    if threads > 1024 or not rows or t.tile_m % rows or t.tile_n % rows:
+        raise UsageError(
+            f"warp = {t.warp}: {threads} threads do not share out the copies of {t.tile} evenly",
+            hint="take larger warp tiles",
+        )

@@ -1,0 +1,166 @@
+"""Matrix products with ``wgmma`` and TMA: 9.0 (target ``sm_90a``), one kernel per tiling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from perfkit.device import matrix_source as source
+from perfkit.device.backend import TensorShape
+from perfkit.device.matrix_source import MatrixKernel
+from perfkit.errors import UsageError
+from perfkit.kernel import DType
+from perfkit.models import gemm_tile
+
+if TYPE_CHECKING:
+    from perfkit.models.gemm_tile import Tiling
+    from perfkit.models.gemm_traffic import Problem
+
+ROWS: Final = 64  #: of one instruction
+_ROWS_PER_WARP: Final = 16
+_WARPGROUP: Final = 128
+#: of k in one row of shared memory: one swizzle pattern, or two side by side
+_ROWS_BYTES: Final = (64, 128, 256)
+_SWIZZLE_BYTES: Final = 128
+_MOST_BOX_ROWS: Final = 256
+_PATTERN_ROWS: Final = 8
+_MOST_CLUSTER: Final = 8  #: the portable size
+#: a full and an empty barrier of each stage
+_BARRIER_BYTES: Final = 16
+#: rows of cluster tiles that run together
+GROUP: Final = 8
+#: registers of a thread that are left for its sums: 232 and 255 less addresses and descriptors
+_MOST_SUMS: Final = 208
+
+
+def kernel(problem: Problem, tiling: Tiling, *, group: int = GROUP) -> MatrixKernel:
+    """The kernel of that tiling: ``warp_n`` is ``tile_n``, ``warp_m`` 16 or 32.
+
+    Raises:
+        UsageError: types, tiling or sizes that it cannot have.
+    """
+    t, dtype = tiling, problem.dtype
+    macros = source.type_macros(dtype, problem.out)
+    check(dtype, t)
+    source.require_multiples(
+        {
+            "m": (problem.m, t.tile_m * t.cluster_m),
+            "n": (problem.n, t.tile_n * t.cluster_n),
+            "k": (problem.k, t.tile_k),
+        }
+    )
+    rows = t.warp_m // _ROWS_PER_WARP
+    groups = t.tile_m // (ROWS * rows)
+    macros |= {
+        "TILE_N": t.tile_n,
+        "TILE_K": t.tile_k,
+        "GROUPS": groups,
+        "ROWS": rows,
+        "STAGES": t.stages,
+        "CLUSTER_M": t.cluster_m,
+        "CLUSTER_N": t.cluster_n,
+        "GROUP": group,
+    }
+    element_bytes = dtype.bits // 8
+    box = min(t.tile_k, _SWIZZLE_BYTES // element_bytes)
+
+    def shape(extent: int, box_rows: int) -> TensorShape:
+        return TensorShape(
+            element=source.element_name(dtype),
+            element_bytes=element_bytes,
+            extents=(problem.k, extent),
+            box=(box, box_rows),
+            swizzle=f"{box * element_bytes}B",
+        )
+
+    return MatrixKernel(
+        text=source.text_of(
+            "gemm_wgmma.cu", macros, instruction(dtype, t.tile_n, source.SUMS[dtype])
+        ),
+        name="gemm_wgmma",
+        suffix="a",
+        threads=_WARPGROUP * (1 + groups),
+        dynamic_bytes=gemm_tile.shared_bytes(t, dtype) + t.stages * _BARRIER_BYTES,
+        cluster=t.cluster_m * t.cluster_n,
+        tiles=(problem.m // t.tile_m) * (problem.n // t.tile_n),
+        is_persistent=True,
+        shapes=(
+            shape(problem.m, t.tile_m // t.cluster_n),
+            shape(problem.n, t.tile_n // t.cluster_m),
+        ),
+        flops=problem.flops,
+        least_bytes=source.least_bytes(problem),
+    )
+
+
+def check(dtype: DType, t: Tiling) -> None:
+    """Refuse a tiling that the kernel is not written for.
+
+    Raises:
+        UsageError: saying which number.
+    """
+    row_bytes = t.tile_k * dtype.bits // 8
+    if row_bytes not in _ROWS_BYTES:
+        fine = ", ".join(str(size * 8 // dtype.bits) for size in _ROWS_BYTES)
+        raise UsageError(f"tile_k = {t.tile_k}: the wgmma kernel takes {fine} of {dtype}")
+    step = 16 if dtype == DType.S8 and t.tile_n > 24 else 8
+    if t.tile_n % step or not 8 <= t.tile_n <= 256:
+        raise UsageError(f"tile_n = {t.tile_n}: wgmma takes multiples of {step} up to 256")
+    rows = t.warp_m // _ROWS_PER_WARP
+    if t.warp_m % _ROWS_PER_WARP or not rows or t.tile_m % (ROWS * rows):
+        raise UsageError(f"warp = {t.warp}: four warps of it must divide the {t.tile_m} rows")
+    if t.tile_m // (ROWS * rows) > 2:
+        raise UsageError(f"tile = {t.tile}, warp = {t.warp}: at most two groups of four warps")
+    if t.warp_n != t.tile_n or t.warp_k != t.tile_k or t.split_k != 1:
+        raise UsageError(
+            f"warp = {t.warp}, {t.schedule}: the wgmma kernel shares out neither columns nor k",
+            hint=f"take {t.warp_m}x{t.tile_n}x{t.tile_k} and no split",
+        )
+    if rows * t.tile_n // 2 > _MOST_SUMS:
+        raise UsageError(f"warp = {t.warp}: its sums take {rows * t.tile_n // 2} registers")
+    if t.stages < 2:
+        raise UsageError(f"stages = {t.stages}: loading ahead needs at least 2")
+    _check_cluster(t)
+
+
+def _check_cluster(t: Tiling) -> None:
+    if t.cluster_m * t.cluster_n > _MOST_CLUSTER:
+        raise UsageError(f"cluster = {t.cluster}: at most {_MOST_CLUSTER} blocks")
+    for name, size, sharers in (
+        ("tile_m", t.tile_m, t.cluster_n),
+        ("tile_n", t.tile_n, t.cluster_m),
+    ):
+        if size % (_PATTERN_ROWS * sharers) or size // sharers > _MOST_BOX_ROWS:
+            raise UsageError(
+                f"{name} = {size}, cluster = {t.cluster}: {sharers} blocks cannot load equal parts "
+                f"of it, in whole {_PATTERN_ROWS} rows up to {_MOST_BOX_ROWS}"
+            )
+
+
+def sum_words(n: int, sums: DType) -> int:
+    """32-bit registers for the sums of one instruction, in each of 128 threads."""
+    return ROWS * n * sums.bits // (32 * _WARPGROUP)
+
+
+def instruction(dtype: DType, n: int, sums: DType) -> str:
+    """C++ of ``wgmma(sums, a, b, add)``: 64 x n sums, times one step of k; old sums count if add.
+
+    >>> "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16" in instruction(DType.BF16, 8, DType.F32)
+    True
+    """
+    words, k = sum_words(n, sums), source.STEP_BYTES * 8 // dtype.bits
+    operand = source.ptx_name(dtype)
+    registers = ", ".join(f"%{i}" for i in range(words))
+    outputs = ", ".join(f'"+r"(d[{i}])' for i in range(words))
+    # signs of the operands and, for 16-bit types, that both have k contiguous; integers have none
+    tail = {DType.S8: "", DType.TF32: ", 1, 1", DType.F8: ", 1, 1"}.get(dtype, ", 1, 1, 0, 0")
+    return f"""\
+#define SUM_WORDS {words}
+__device__ __forceinline__ void wgmma(word (&d)[SUM_WORDS], dword a, dword b, int add) {{
+  asm volatile(
+      "{{\\n.reg .pred add;\\nsetp.ne.b32 add, %{words + 2}, 0;\\n"
+      "wgmma.mma_async.sync.aligned.m64n{n}k{k}.{sums}.{operand}.{operand} "
+      "{{{registers}}}, %{words}, %{words + 1}, add{tail};\\n}}"
+      : {outputs}
+      : "l"(a), "l"(b), "r"(add));
+}}
+"""

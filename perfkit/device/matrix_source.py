@@ -1,0 +1,142 @@
+"""Texts of the tensor-core kernels: macros, what all of them share, and the kernel itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from perfkit.device.program import KERNELS
+from perfkit.errors import UsageError
+from perfkit.kernel import DType
+from perfkit.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from perfkit.device.backend import Launch, TensorShape
+    from perfkit.models.gemm_traffic import Problem
+
+#: bytes of k that one step of any of the instructions takes
+STEP_BYTES: Final = 32
+#: what PTX calls the types that have another name here
+_PTX: Final = {DType.F8: "e4m3"}
+#: the driver's names of operand types, for tensor maps; bytes where it has none
+_ELEMENTS: Final = {DType.BF16: "BFLOAT16", DType.F16: "FLOAT16", DType.TF32: "FLOAT32"}
+#: results that the sums of an accumulator can be stored as
+_RESULTS: Final = {
+    DType.F32: (DType.F32, DType.F16, DType.BF16),
+    DType.S32: (DType.S32,),
+}
+#: operand types of the products, each with the type of its sums
+SUMS: Final = {
+    DType.F16: DType.F32,
+    DType.BF16: DType.F32,
+    DType.TF32: DType.F32,
+    DType.F8: DType.F32,
+    DType.S8: DType.S32,
+}
+
+
+@record
+class MatrixKernel:
+    """A kernel ready to be compiled, and how it is launched.
+
+    Arguments: A, B (memory, or tensor maps of ``shapes`` where it has them), C, then m, n, k as
+    32-bit integers. A is [m, k] and B [n, k], both with k contiguous; C is [m, n].
+    """
+
+    text: str
+    name: str
+    suffix: str  #: of the target: ``a`` for instructions of one architecture only
+    threads: int  #: per block
+    dynamic_bytes: int
+    cluster: int  #: blocks of a cluster
+    tiles: int  #: blocks that have work
+    is_persistent: bool  #: a grid that fills the card walks over the tiles
+    shapes: tuple[TensorShape, TensorShape] | None
+    flops: int
+    least_bytes: int  #: each operand read once, the result written once
+
+    def launch(self, resident_blocks: int) -> Launch:
+        """The launch on a card that holds so many of its blocks at once."""
+        from perfkit.device.backend import Launch
+
+        blocks = self.tiles
+        if self.is_persistent:
+            blocks = min(blocks, resident_blocks // self.cluster * self.cluster)
+        cluster = (self.cluster, 1, 1) if self.cluster > 1 else None
+        return Launch(
+            grid=(blocks, 1, 1),
+            block=(self.threads, 1, 1),
+            dynamic_bytes=self.dynamic_bytes,
+            cluster=cluster,
+        )
+
+
+def ptx_name(dtype: DType) -> str:
+    """As an instruction is spelled."""
+    return _PTX.get(dtype, str(dtype))
+
+
+def element_name(dtype: DType) -> str:
+    """As the driver calls the type in a tensor map."""
+    return _ELEMENTS.get(dtype, "UINT8")
+
+
+def text_of(file: str, macros: Mapping[str, object], generated: str = "") -> str:
+    """The whole source: no compiler option and no header is needed with it.
+
+    >>> text_of("gemm_mma.cu", {"STAGES": 3}).partition("\\n")[0]
+    '#define STAGES 3'
+    """
+    parts = ("matrix_common.cuh", file)
+    common, kernel = ((KERNELS / part).read_text("utf-8") for part in parts)
+    defines = "".join(f"#define {name} {value}\n" for name, value in macros.items())
+    return f"{defines}{common}\n{generated}\n{kernel}"
+
+
+def type_macros(dtype: DType, out: DType) -> dict[str, object]:
+    """Operand, sums and result.
+
+    Raises:
+        UsageError: no kernel multiplies that type, or its sums are not stored as ``out``.
+    """
+    if dtype not in SUMS:
+        raise UsageError(
+            f"dtype = {dtype}: no tensor-core kernel here multiplies it",
+            hint=f"one of: {', '.join(SUMS)}",
+        )
+    sums = SUMS[dtype]
+    if out not in _RESULTS[sums]:
+        raise UsageError(
+            f"out = {out}: sums of {dtype} are not stored as that",
+            hint=f"one of: {', '.join(_RESULTS[sums])}",
+        )
+    return {
+        "OPERAND": ptx_name(dtype),
+        "OPERAND_BYTES": dtype.bits // 8,
+        "SUM": sums,
+        "OUT": out,
+        "OUT_BYTES": out.bits // 8,
+    }
+
+
+def require_multiples(sizes: Mapping[str, tuple[int, int]]) -> None:
+    """Sizes of a problem, each with what it must be a multiple of.
+
+    Raises:
+        UsageError: one is none.
+    """
+    for name, (size, step) in sizes.items():
+        if size < step or size % step:
+            below, above = size // step * step, -(-size // step) * step
+            near = f"{below} or {above}" if below else f"{max(above, step)}"
+            raise UsageError(
+                f"{name} = {size}: the kernel takes multiples of {step} (tile and cluster)",
+                hint=f"take {near}, or another tile",
+            )
+
+
+def least_bytes(problem: Problem) -> int:
+    """Each operand read once, each result written once."""
+    read = (problem.m + problem.n) * problem.k * problem.dtype.bits
+    return read // 8 + problem.out_bytes
