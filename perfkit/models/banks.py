@@ -1,19 +1,33 @@
 """Shared memory: the wavefronts that one access of one warp takes.
 
-32 banks, each 4 bytes wide; word ``w = floor(address / 4)`` lies in bank ``w mod 32``. An access is
-served in passes: of 32 lanes for up to 4 bytes per lane, of 16 for 8 bytes and of 8 for 16. A
-pass takes as many wavefronts as the largest number of distinct words that it wants from one bank;
-lanes that want the same word share it:
-
-    wavefronts = sum over passes of max over banks of |{ words of the pass in that bank }|
+Shared memory has 32 banks, each 4 bytes wide. An access is served in passes: of 32 lanes for up to
+4 bytes per lane, of 16 for 8 bytes and of 8 for 16. A pass takes as many wavefronts as the largest
+number of distinct words that it wants from one bank; lanes that want the same word share it.
 
 Passes of wide loads are twice as large, hence half as many, when the whole warp pairs up: for
 every active lane ``i``, lane ``i ^ 1`` wants the same address or is inactive; or for every one,
 lane ``i ^ 2``. Stores never pair up.
 
+Formula:
+    word       = floor(address / 4)
+    bank       = word mod 32
+    wavefronts = sum over passes of max over banks of |{ words of the pass in that bank }|
+
+Units: byte addresses in shared memory, one per lane; 1, 2, 4, 8 or 16 bytes per lane.
+
 Source: Nsight Compute (``l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld`` and ``_op_st``) on an
 H200 (9.0, driver 580), 3,100 patterns of each, all exact, see docs/validation; pairing first
-described by NVIDIA for 7.0 and 7.5 (forums.developer.nvidia.com/t/77228). Assumed from 7.0 on.
+described by NVIDIA for 7.0 and 7.5 (forums.developer.nvidia.com/t/77228). The example, a column of
+a tile and of a padded one, is that of the CUDA C++ Best Practices Guide 13.0, "Shared Memory in
+Matrix Multiplication (C=AAT)".
+
+Valid: measured on 9.0, assumed from 7.0 on.
+
+>>> from perfkit.models.banks import wavefronts
+>>> column = [4 * 32 * lane for lane in range(32)]
+>>> padded = [4 * 33 * lane for lane in range(32)]
+>>> wavefronts(4, column), wavefronts(4, padded)
+(32, 1)
 """
 
 from __future__ import annotations

@@ -8,9 +8,29 @@ rules give the capacity; they differ where a block carries the driver's reserved
 * ``hardware``: what the SM does. The preference is for the shared memory that the *user* asked
   for; the reserve of every block that fits in it comes on top.
 
+Formula:
+    allocated = round_up(declared + reserved, unit)
+    user      = allocated - reserved
+    preferred = percent * shared_per_sm / 100
+    driver    : next capacity >= max(floor(preferred), allocated)
+    hardware  : next capacity >= max(preferred // user * allocated, allocated, preferred)
+    blocks    = capacity // allocated
+    L1        = unified - capacity
+
+Units: bytes; percent 0..100. The reserve is 1 KiB per block from 8.0 on; the unit is 256 bytes up
+to 7.x, 128 from 8.0 on.
+
 Source: ``cuda_occupancy.h`` 13.0 for ``driver``; for ``hardware`` 60,000 launches on one H200 (9.0,
-driver 580), see docs/validation. Valid for every capability of the database; on others than
-9.0 the hardware rule is assumed to carry over, and results say so.
+driver 580), see docs/validation.
+
+Valid: every capability of the database; on others than 9.0 the hardware rule is assumed to carry
+over, and results say so.
+
+>>> import perfkit
+>>> from perfkit.models.carveout import carveout_bytes
+>>> ampere = perfkit.capability("8.0").shared_memory
+>>> carveout_bytes(ampere, 50) // 1024, carveout_bytes(ampere, 61) // 1024
+(100, 132)
 """
 
 from __future__ import annotations

@@ -1,14 +1,28 @@
 """How many thread block clusters are resident on a whole GPU.
 
-A cluster lives in one group of SMs, a GPC or a part of one, each of its blocks on another SM. A
-group of ``s`` SMs that each hold ``b`` blocks holds ``s * b // size`` clusters if ``s >= size``,
-else none. Which SMs a chip has in which group is fused at the factory: with a product's measured
-groups the count is that of the measured card, otherwise ``sm_count * b // size`` is an upper bound
-and says so. In a cluster launch an SM holds fewer blocks than usual, at most 8 on 9.0, even in
-clusters of one. A size above the portable one of which no source says whether the capability takes
-it is answered as an upper bound, and not ``known``.
+A cluster lives in one group of SMs, a GPC or a part of one, each of its blocks on another SM. Which
+SMs a chip has in which group is fused at the factory: with a product's measured groups the count is
+that of the measured card, otherwise all SMs count as one group, which is an upper bound and says
+so. In a cluster launch an SM holds fewer blocks than usual, at most 8 on 9.0, even in clusters of
+one. A size above the portable one of which no source says whether the capability takes it is
+answered as an upper bound, too.
 
-Source: 240 answers of ``cuOccupancyMaxActiveClusters`` on one H200. Valid from 9.0 on.
+Formula:
+    clusters of a group of s SMs = s * blocks_per_sm // size  if  s >= size, else 0
+    clusters                     = their sum over all groups
+
+Units: blocks per cluster, SMs, clusters on the whole GPU.
+
+Source: 240 answers of ``cuOccupancyMaxActiveClusters`` on one H200.
+
+Valid: from 9.0 on.
+
+>>> import perfkit
+>>> from perfkit.models.cluster import active_clusters
+>>> hopper, h200 = perfkit.capability("9.0"), perfkit.gpu("h200")
+>>> found = active_clusters(hopper, h200, size=16, blocks_per_sm=1)
+>>> found.active_clusters, found.exact
+(7, True)
 """
 
 from __future__ import annotations

@@ -1,14 +1,26 @@
 """Global memory: the sectors that one access of one warp touches.
 
 Memory moves in sectors of 32 bytes; four of them are a cache line of 128 bytes. The cost of an
-access is the number of distinct sectors that its active lanes touch:
+access is the number of distinct sectors that its active lanes touch, in whatever order.
 
-    sectors = |{ floor(b / 32) : b a byte that an active lane reads or writes }|
+Formula:
+    sectors    = |{ floor(b / 32) : b a byte that an active lane reads or writes }|
+    efficiency = distinct bytes used / (32 * sectors)
 
-Source: CUDA C++ Best Practices Guide 13.0, "Coalesced Access to Global Memory"; Nsight Compute
-(``l1tex__t_sectors_pipe_lsu_mem_global_op_ld`` per request) on one H200, tests/data/h200: every
-pattern exact, whatever the order of the lanes. Valid from 6.0 on for loads that go through L1; the
-cache may hold a sector already, so it is an upper bound for the traffic below L1.
+Units: byte addresses, one per lane; 1, 2, 4, 8 or 16 bytes per lane; efficiency is 0..1.
+
+Source: CUDA C++ Best Practices Guide 13.0, 10.2.1 "Coalesced Access to Global Memory"; Nsight
+Compute (``l1tex__t_sectors_pipe_lsu_mem_global_op_ld`` per request) on one H200, tests/data/h200:
+every pattern exact.
+
+Valid: from 6.0 on, loads that go through L1; the cache may hold a sector already, so it is an
+upper bound for the traffic below L1.
+
+>>> from perfkit.models.coalescing import global_access
+>>> shifted = global_access(4, range(4, 132, 4))  # one float too far
+>>> strided = global_access(4, range(0, 256, 8))  # every second float
+>>> shifted.sectors, shifted.efficiency, strided.sectors, strided.efficiency
+(5, 0.8, 8, 0.5)
 """
 
 from __future__ import annotations

@@ -1,9 +1,27 @@
 """Machine code and the SMs it runs on, and how much static shared memory it may declare.
 
-Valid for every capability of the database. Which code runs where: CUDA Programming Guide, binary
-compatibility and architecture-specific features. The limit on static shared memory is the
-assembler's, not the SM's: ``ptxas`` of CUDA 13 was asked for every target of the database
-(tests/models/test_compatibility.py); that of CUDA 12.9 stops at 48 KiB for ``a`` targets too.
+Code for a plain target or a family (``f``) runs on the same major number with the same or a higher
+minor one; code for an ``a`` target on exactly that capability. PTX can be compiled for every later
+capability; that of an ``a`` target for that very one, that of an ``f`` target within its family.
+
+Formula:
+    runs        : sm_XY, sm_XYf on X.Z with Z >= Y; sm_XYa on X.Y only
+    static limit = what a block gets without opting in; of an a target, with it
+
+Units: capabilities; bytes of static shared memory per block.
+
+Source: CUDA Programming Guide, binary compatibility and architecture-specific features; PTX ISA,
+``.target``. The limit on static shared memory is the assembler's, not the SM's: ``ptxas`` of CUDA
+13 was asked for every target of the database (tests/models/test_compatibility.py).
+
+Valid: every capability of the database; ``ptxas`` of CUDA 12.9 stops at 48 KiB for ``a`` targets
+too.
+
+>>> import perfkit
+>>> from perfkit.models.compatibility import runs_on
+>>> ada, hopper = (perfkit.capability(one).compute_capability for one in ("8.9", "9.0"))
+>>> runs_on("sm_80", ada), runs_on("sm_80", hopper), runs_on("sm_90a", hopper)
+(True, False, True)
 """
 
 from __future__ import annotations

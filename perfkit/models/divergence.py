@@ -1,17 +1,27 @@
 """Divergence: what it costs when the lanes of a warp do not go the same way.
 
 A warp issues one instruction for all its lanes. Lanes that take another path wait: the paths of a
-branch run one after the other, and a loop runs as often as its longest lane needs:
+branch run one after the other, and a loop runs as often as its longest lane needs.
 
+Formula:
     branch:  serial factor = number of distinct paths that the warp's threads take
-             idle share    = 1 - threads / (32 x paths), all paths equally long;
+             idle share    = 1 - threads / (32 * paths), all paths equally long;
                              1 - taken lanes / 32 where nothing stands in the else branch
     loop:    serial factor = longest trip count / mean trip count
-             idle share    = 1 - sum of trip counts / (32 x longest)
+             idle share    = 1 - sum of trip counts / (32 * longest)
 
-Source: CUDA C++ Programming Guide 13.0, "SIMT Architecture"; arithmetic. Valid for every
-capability: since 7.0 the paths of a warp may interleave, they still do not run at the same time.
-An upper bound: short branches become predicated instructions, which all lanes issue once.
+Units: lanes, paths, iterations; shares are those of the warp's lane slots, 0..1.
+
+Source: CUDA C++ Programming Guide 13.0, "SIMT Architecture"; arithmetic.
+
+Valid: every capability: since 7.0 the paths of a warp may interleave, they still do not run at the
+same time. An upper bound: short branches become predicated instructions, which all lanes issue
+once.
+
+>>> from perfkit.models.divergence import branch, loop
+>>> odd = branch([lane % 2 for lane in range(32)])
+>>> odd.serial_factor, odd.idle_share, loop(range(32)).idle_share
+(2, 0.5, 0.5)
 """
 
 from __future__ import annotations

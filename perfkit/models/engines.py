@@ -7,10 +7,24 @@
 * Copies go at ``duplex_share`` of their rate while the link is in use in both directions.
 * The host issues at once, except that it waits for the end of every pageable copy.
 
+Formula:
+    start = max(end before it in its stream [+ handoff], issued, end before it on its engine)
+    end   = start + duration [/ duplex_share while copies go both ways]
+
+Units: seconds.
+
 Source: S. Rennich, CUDA C/C++ Streams and Concurrency (NVIDIA, 2011) for engines and queues; CUDA
 C++ Best Practices Guide, Asynchronous and Overlapping Transfers, for pinned memory; one H200 for
-``ready`` queues, handing over and both directions at once, see docs/validation. Valid where the
-kernel of one chunk fills the GPU, so that kernels of two streams do not share it.
+``ready`` queues, handing over and both directions at once, see docs/validation. The example is the
+blog's for a card with one copy engine: issued breadth-first the copies back wait for all others.
+
+Valid: where the kernel of one chunk fills the GPU, so that kernels of two streams do not share it.
+
+>>> from perfkit.models.engines import Machine, Plan, Times
+>>> plan = Plan(chunks=4, copy_engines=1, order="breadth-first", queue="in-order")
+>>> spans = list(Machine(Times(1.0, 1.0, 1.0), plan, handoff_s=0.0, duplex_share=1.0).run())
+>>> max(span.end_s for span in spans)
+8.0
 """
 
 from __future__ import annotations

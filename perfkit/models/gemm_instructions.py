@@ -8,9 +8,22 @@ Four kinds, by who issues them and where operands and sums are:
 * ``tcgen05``: one thread for the block (10.0, 10.3, 11.0); operands in shared memory, sums in
   tensor memory, which four warps read out, 32 rows each.
 
-Source: PTX ISA 9.0, 9.7.14 (mma), 9.7.15 (wgmma), 9.7.16 (tcgen05), shapes and target notes. Where
-there is wgmma or tcgen05, mma.sync does not reach the peak (for 9.0: W. Luo et al., "Benchmarking
-and Dissecting the Nvidia Hopper GPU Architecture", arXiv 2402.13499).
+Formula:
+    FLOP of an instruction = 2 m n k
+
+Units: m, n and k are elements.
+
+Source: PTX ISA 9.0, 9.7.14 (mma), 9.7.15 (wgmma), 9.7.16 (tcgen05), shapes and target notes.
+
+Valid: every capability of the database. Where there is wgmma or tcgen05, mma.sync does not reach
+the peak (for 9.0: W. Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture",
+arXiv 2402.13499).
+
+>>> import perfkit
+>>> from perfkit.kernel import DType
+>>> from perfkit.models.gemm_instructions import instruction
+>>> instruction(perfkit.capability("9.0"), DType.F16, "tensor", (64, 256, 16)).kind
+'wgmma'
 """
 
 from __future__ import annotations

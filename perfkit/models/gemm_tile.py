@@ -4,22 +4,32 @@ A block computes a tile ``tile_m x tile_n`` of the result, ``tile_k`` of k at a 
 compute ``warp_m x warp_n`` each (and share out k where ``warp_k < tile_k``), in instructions of
 ``Instruction.shape``. ``stages`` slices of the operands are in shared memory at once.
 
-    warps             = (tile_m / warp_m) (tile_n / warp_n) (tile_k / warp_k)
-    bytes per stage   = (tile_m + tile_n) tile_k * operand
-    shared memory     = stages * bytes per stage
-    accumulators      = warp_m warp_n / 32 threads, in 32-bit registers; in tensor memory: none
-    fragments         = (warp_m + warp_n) instruction_k / 32 threads, likewise, twice: the next ones
-                        load while these are used; from shared memory: none
-    registers         = accumulators + 2 fragments + the rest
+Formula:
+    warps           = (tile_m / warp_m) (tile_n / warp_n) (tile_k / warp_k)
+    bytes per stage = (tile_m + tile_n) tile_k * operand
+    shared memory   = stages * bytes per stage
+    accumulators    = warp_m warp_n / 32 threads, in 32-bit registers; in tensor memory: none
+    fragments       = (warp_m + warp_n) instruction_k / 32 threads, likewise, twice: the next ones
+                      load while these are used; from shared memory: none
+    registers       = accumulators + 2 fragments + the rest
 
 ``rest`` (addresses, predicates, loop) is a fit: 36 for ``mma`` and 26 for ``simt``, against 45
 kernels of CUTLASS 4.2 (tests/data/cutlass), which take up to 14 fewer and 26 more, one 52. Kernels
 with producer warps are launched with all registers of the SM, one block each, and then share them
 out anew (PTX ``setmaxnreg``): 24 for the threads that load, the others for those that compute.
 
-Source: CUTLASS documentation, "Efficient GEMM in CUDA", hierarchy of tiles. Valid for kernels made
-like CUTLASS's; the epilogue reuses the stages' memory with ``mma`` and ``simt`` and takes its own
-on top with the others.
+Units: elements, bytes per block, registers of 32 bits per thread.
+
+Source: CUTLASS documentation, "Efficient GEMM in CUDA", hierarchy of tiles.
+
+Valid: kernels made like CUTLASS's; the epilogue reuses the stages' memory with ``mma`` and
+``simt`` and takes its own on top with the others.
+
+>>> from perfkit.kernel import DType
+>>> from perfkit.models.gemm_tile import Tiling, shared_bytes, stage_bytes, warps
+>>> t = Tiling(tile_m=128, tile_n=128, tile_k=32, warp_m=64, warp_n=64, warp_k=32, stages=3)
+>>> warps(t), stage_bytes(t, DType.F16), shared_bytes(t, DType.F16)
+(4, 16384, 49152)
 """
 
 from __future__ import annotations
@@ -97,10 +107,12 @@ def threads(t: Tiling, instruction: Instruction) -> Int:
 
 
 def stage_bytes(t: Tiling, dtype: DType) -> Int:
+    """Bytes of one slice of both operands."""
     return (t.tile_m + t.tile_n) * t.tile_k * dtype.bits // 8
 
 
 def shared_bytes(t: Tiling, dtype: DType) -> Int:
+    """Bytes of shared memory per block, without the epilogue's."""
     return t.stages * stage_bytes(t, dtype)
 
 
@@ -215,4 +227,5 @@ def _check_block(t: Tiling, instruction: Instruction, capability: Capability) ->
 
 
 def is_whole(value: object, low: int, high: int) -> bool:
+    """Whether ``value`` is an integer from ``low`` to ``high``."""
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high

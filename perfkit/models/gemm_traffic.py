@@ -1,17 +1,13 @@
 """What a tiled matrix product moves through each memory level, and what its grid costs.
 
-With ``tiles_m x tiles_n`` tiles, each with ``k_steps = ceil(k / tile_k)`` steps:
-
 * **Grid.** Edge tiles do the work of whole ones (tile quantisation). A block keeps its SM until it
-  is done, so the busiest SM has ``ceil(tiles / SMs)`` of them (wave quantisation). Split-K by s
-  makes s blocks of ``ceil(k_steps / s)`` steps of each tile; stream-K gives every SM
-  ``ceil(tiles k_steps / SMs)`` steps, whatever tiles they belong to.
-* **Shared memory.** Every warp reads its rows and columns:
-  ``tile_m (tile_n / n) + tile_n (tile_m / m)`` elements for each k, n and m being what one read
-  serves: a warp's tile, or an instruction's where it reads shared memory itself. What is written
-  there comes on top and is not counted: whether it competes was not measured.
-* **L2.** Every tile loads its rows of A and its columns of B, every cluster only once:
-  ``m k ceil(tiles_n / cluster_n) + k n ceil(tiles_m / cluster_m)``, and the result is written.
+  is done, so the busiest SM decides (wave quantisation). Split-K by s makes s blocks of each tile;
+  stream-K gives every SM the same number of steps, whatever tiles they belong to.
+* **Shared memory.** Every warp reads its rows and columns, m and n being what one read serves: a
+  warp's tile, or an instruction's where it reads shared memory itself. What is written there comes
+  on top and is not counted: whether it competes was not measured.
+* **L2.** Every tile loads its rows of A and its columns of B, every cluster only once, and the
+  result is written.
 * **DRAM.** Blocks run in the order of a band, ``swizzle`` tiles wide, that is walked along m (or n:
   the better of the two is assumed). Those that run at the same time read in step, so that a wave of
   ``wave_m x wave_n`` tiles reads its rows and columns once. A is read once per band, unless it fits
@@ -19,11 +15,32 @@ With ``tiles_m x tiles_n`` tiles, each with ``k_steps = ceil(k / tile_k)`` steps
 * **Partial results** of split-K (``s m n``, when s > 1) and stream-K (a tile for each cut that is
   not between two tiles) are written and read in the accumulator's type, in L2 as far as they fit.
 
-Source: NVIDIA Matrix Multiplication Background User's Guide, 3 (quantisation); CUTLASS
-documentation, "Efficient GEMM in CUDA", threadblock rasterisation and parallelised reductions; M.
-Osama et al., "Stream-K" (2023). The first three items are lower bounds. The DRAM item is a model of
-a cache that holds what blocks in step share: real traffic is up to several times as much where
-blocks drift apart.
+Formula:
+    tiles        = ceil(m / tile_m) * ceil(n / tile_n)
+    k_steps      = ceil(k / tile_k)
+    busiest SM   = ceil(tiles / SMs) * k_steps; stream-K: ceil(tiles * k_steps / SMs)
+    filled tiles = m n k / (tiles * tile_m * tile_n * k_steps * tile_k)
+    busy SMs     = tiles * k_steps / (SMs * busiest SM)
+    shared       = (tile_m (tile_n / n) + tile_n (tile_m / m)) elements for each k
+    L2           = m k ceil(tiles_n / cluster_n) + k n ceil(tiles_m / cluster_m) + m n elements
+
+Units: elements where it says so, otherwise bytes; shares are 0..1.
+
+Source: NVIDIA Matrix Multiplication Background User's Guide, 3 (quantisation), which has the
+example, an A100 with one column too many; CUTLASS documentation, "Efficient GEMM in CUDA",
+threadblock rasterisation and parallelised reductions; M. Osama et al., "Stream-K" (2023).
+
+Valid: grid, shared memory and L2 are lower bounds. The DRAM item is a model of a cache that holds
+what blocks in step share: real traffic is up to several times as much where blocks drift apart.
+
+>>> from perfkit.kernel import DType
+>>> from perfkit.models.gemm_tile import Tiling
+>>> from perfkit.models.gemm_traffic import Problem, grid
+>>> p = Problem(m=2304, n=1537, k=4096, dtype=DType.F16, accumulate=DType.F32, out=DType.F16)
+>>> t = Tiling(tile_m=256, tile_n=128, tile_k=32, warp_m=64, warp_n=64, warp_k=32, stages=3)
+>>> found = grid(p, t, sm_count=108, blocks_per_sm=1)
+>>> found.tiles, round(found.tile_efficiency, 3), round(found.wave_efficiency, 3)
+(117, 0.924, 0.542)
 """
 
 from __future__ import annotations

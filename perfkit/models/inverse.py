@@ -1,7 +1,24 @@
 """Occupancy asked backwards: how much of a resource leaves room for so many blocks?
 
 Each answer is the true inverse of ``models.occupancy``: the largest (or best) input for which the
-forward rule still gives what was asked. Valid where the forward rule is.
+forward rule still gives what was asked, found by asking the forward rule.
+
+Formula:
+    max_registers            = max { regs : blocks by registers >= wanted }
+    available_smem           = max { bytes : blocks by shared memory >= wanted } - static
+    max_potential_block_size = the first of 1024, 992, ... 32 that maximises block * blocks_per_sm
+
+Units: registers per thread, bytes per block, threads per block.
+
+Source: ``cuda_occupancy.h`` 13.0 (``cudaOccMaxPotentialOccupancyBlockSize``); for shared memory the
+forward rule, because ``cudaOccupancyAvailableDynamicSMemPerBlock`` forgets the reserve up to 13.0.
+
+Valid: where the forward rule is.
+
+>>> import perfkit
+>>> from perfkit.models.inverse import max_potential_block_size
+>>> max_potential_block_size(perfkit.capability("8.0"), regs=92, sm_count=108)
+(108, 640)
 """
 
 from __future__ import annotations

@@ -1,16 +1,33 @@
 """Little's law: how much must be under way at once so that a latency does not show.
 
-``in flight = rate * latency``. What is under way comes from resident warps, each with
-``lanes * width * ilp`` bytes (or ``ilp`` instructions), so that
-``warps per SM = rate per SM * latency / in flight per warp``; with fewer warps the rate is the
-share ``warps * per warp / (rate * latency)`` of the peak. Bytes or instructions, seconds or
-cycles: the law only asks that rate and latency use the same unit of time.
+What is under way comes from resident warps. With fewer of them than it takes, the rate is a share
+of the peak. Bytes or instructions, seconds or cycles: the law only asks that rate and latency use
+the same unit of time.
 
-Source: the law itself (J. D. C. Little, 1961). For arithmetic the CUDA C++ Programming Guide 12,
+Formula:
+    in flight    = rate per SM * latency
+    per warp     = lanes * width * ilp bytes, or ilp instructions
+    warps needed = in flight / per warp
+    share        = resident warps * per warp / in flight, at most 1
+
+Units: bytes or warp instructions, per second or per cycle; ``ilp`` counts accesses of a thread that
+do not wait for one another.
+
+Source: J. D. C. Little (1961) for the law itself. For arithmetic the CUDA C++ Programming Guide 12,
 5.2.3 "Multiprocessor Level", draws the same conclusion: 4 L instructions hide L cycles where four
-schedulers issue one each (2 L on 6.0), so 16 warps for the 4 cycles of 7.x. Valid for a steady
-state with equal accesses. Under load a latency is longer than the one measured alone: the warps
-asked for here are then the least that can be enough.
+schedulers issue one each (2 L on 6.0), so 16 warps for the 4 cycles of 7.x, which is the example.
+
+Valid: a steady state with equal accesses. Under load a latency is longer than the one measured
+alone: the warps asked for here are then the least that can be enough.
+
+>>> from perfkit.models.latency import concurrency, memory_per_warp
+>>> concurrency(rate=4, latency=4, per_warp=1).warps_needed
+16
+>>> dram = concurrency(
+...     rate=3350e9 / 132, latency=600e-9, per_warp=memory_per_warp(width_bytes=16, ilp=4)
+... )
+>>> round(dram.needed), dram.warps_needed
+(15227, 8)
 """
 
 from __future__ import annotations

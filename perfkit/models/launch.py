@@ -55,6 +55,11 @@ _WORDS: Final = {
 def within(
     capability: Capability, name: str, value: int, low: int, high: int | None, fact: str
 ) -> None:
+    """Raise ``InvalidLaunch`` unless ``value`` is an integer from ``low`` to ``high``.
+
+    ``name`` is a key of the words for messages; ``fact`` names the limit in the database, if it has
+    one there.
+    """
     if isinstance(value, bool) or not isinstance(value, int):
         raise InvalidLaunch(f"{name} must be an integer, not {value!r}")
     if low <= value and (high is None or value <= high):

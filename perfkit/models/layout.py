@@ -1,14 +1,23 @@
 """Where the elements of a shared-memory tile lie: in rows, in padded rows, or swizzled.
 
-    padded:    i -> i + floor(i / pitch) x padding
-    swizzled:  i -> i xor (floor(i / 2^S) and ((2^B - 1) x 2^M))        CUTLASS's Swizzle<B, M, S>
+Padding makes the tile larger; the swizzle moves elements about within blocks of 2^(M + B) and costs
+no memory. It keeps runs of 2^M elements together, which an access of several elements per lane
+needs.
 
-``i`` is the element's number in the plain tile. Padding makes the tile larger; the swizzle moves
-elements about within blocks of 2^(M + B) and costs no memory. It keeps runs of 2^M elements
-together, which an access of several elements per lane needs.
+Formula:
+    padded   : i -> i + floor(i / pitch) * padding
+    swizzled : i -> i xor (floor(i / 2^S) and ((2^B - 1) * 2^M))       CUTLASS's Swizzle<B, M, S>
+
+Units: ``i`` is the number of an element in the plain tile, ``pitch`` and ``padding`` are elements.
 
 Source: CUDA C++ Best Practices Guide 13.0, "Shared Memory in Matrix Multiplication"; CUTLASS, CuTe
-``swizzle.hpp``. Valid for S >= B >= 0 and M >= 0, whatever the element is.
+``swizzle.hpp``.
+
+Valid: S >= B >= 0 and M >= 0, whatever the element is.
+
+>>> from perfkit.models.layout import Padding, Swizzle
+>>> Padding(pitch=32, elements=1).place(64), Swizzle(bits=5, base=0, shift=5).place(64)
+(66, 66)
 """
 
 from __future__ import annotations

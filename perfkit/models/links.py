@@ -1,14 +1,24 @@
 """How fast a link between host and GPU is: on paper, and what copies were seen to reach.
 
-One direction of PCI Express: ``transfers per second * lanes * encoding / 8`` bytes per second; 8 of
-10 bits on the wire are data in generation 2, 128 of 130 in 3 to 5, 236 of 256 bytes in 6. Packet
-headers and flow control take another part, so that copies of page-locked memory reach about
-``seen / paper`` of that, whatever the number of lanes.
+Packet headers and flow control take a part of the rate on paper, so that copies of page-locked
+memory reach about ``seen / paper`` of it, whatever the number of lanes. Both directions at once
+slow each other down: either keeps ``duplex_share`` of its rate.
 
-Both directions at once slow each other down: either keeps ``duplex_share`` of its rate.
+Formula:
+    paper = transfers per second * lanes * encoding / 8
+    encoding = 8/10 in generation 2, 128/130 in 3 to 5, 236/256 in 6
+    copies = seen over 16 lanes * lanes / 16
 
-Sources: PCI Express Base Specification for the rates; what was seen names its own. Valid for large
-copies by a copy engine in one direction; what someone measured on their machine is better.
+Units: bytes/s of one direction.
+
+Source: PCI Express Base Specification for the rates; what was seen names its own.
+
+Valid: large copies by a copy engine; what someone measured on their machine is better.
+
+>>> from perfkit.models.links import link
+>>> found = link("pcie4x16")
+>>> round(found.peak_bytes_per_s / 1e9, 1), found.h2d_bytes_per_s / 1e9, found.source
+(31.5, 25.17, 'nvbandwidth 0.5, A10: 25.2 GB/s over PCI Express 4.0')
 """
 
 from __future__ import annotations

@@ -1,17 +1,30 @@
 """How many blocks of a kernel are resident on one SM, and what limits them.
 
-``blocks_per_sm = min(warps, blocks, registers, shared memory, barriers, virtual resources)``,
-each term the number of blocks that one resource allows:
+Every resource allows some number of blocks, and the scarcest one decides. Occupancy is the share of
+the SM's warp slots that the resident blocks fill.
 
-* warps: ``max_warps_per_sm // ceil(threads / 32)``
-* registers: allocated per warp, ``round_up(regs * 32, 256)``, inside one of the SM's partitions
-  (four; two on 6.0). A launch needs ``per_warp * round_up(warps, partitions)`` registers to be
-  available to a block, although it then takes fewer.
-* shared memory: see ``models.carveout``
-* barriers: from 9.0 on; ``block_barriers_per_sm // barriers``
+Formula:
+    warps            = ceil(threads / 32)
+    by warps         = max_warps_per_sm // warps
+    by blocks        = max_blocks_per_sm
+    by registers     : models.registers
+    by shared memory : models.carveout
+    by barriers      = block_barriers_per_sm // barriers, from 9.0 on
+    blocks_per_sm    = min of them
+    occupancy        = blocks_per_sm * warps / max_warps_per_sm
 
-Source: ``cuda_occupancy.h`` 13.0 (``rule="driver"``, equal on every input; 10.3 has the barriers
-of the 13.5 header); one H200 for ``rule="hardware"``. Valid for every capability of the database.
+Units: threads and barriers per block, registers per thread, bytes per block; occupancy is 0..1.
+
+Source: ``cuda_occupancy.h`` 13.0 (``rule="driver"``, equal on every input; 10.3 has the barriers of
+the 13.5 header); one H200 for ``rule="hardware"``. The example is that of the CUDA C++ Best
+Practices Guide 13.0, 11.1.1 "Calculating Occupancy".
+
+Valid: every capability of the database.
+
+>>> import perfkit
+>>> found = perfkit.occupancy("7.0", threads=320, regs=37)
+>>> found.blocks_per_sm, found.ratio, found.limited_by
+(4, 0.625, ('registers',))
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Operations that are products of matrices: ``gemm``, ``conv2d``, ``attention``.
 
 The arguments are a data type and sizes, all of them counts of elements. The result of products is
-written in ``work.product_type``, or in ``out``.
+written in ``work.product_type``, or in ``out``. Bytes are compulsory traffic: every input read
+once, every output written once.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ def gemm(
 ) -> Work:
     """``C = A B``, A with m rows and k columns, B with k and n; with ``beta`` C is read and added.
 
-    ``FLOP = 2 m n k``, ``bytes = (m k + k n) in + m n out``, and ``m n out`` more with ``beta``,
-    times ``batch``. Scaling by alpha and beta is not counted.
+    Scaling by alpha and beta is not counted.
+
+    Formula:
+        FLOP  = batch * 2 m n k
+        bytes = batch * ((m k + k n) in + m n out), and m n out more with beta
 
     Source: NVIDIA Matrix Multiplication Background User's Guide, 2 "Math and Memory Bounds".
 
@@ -56,12 +60,14 @@ def conv2d(
 ) -> Work:
     """Forward convolution of n images, h by w with c channels, with k filters of r by s (s = r).
 
-    ``p = (h + 2 pad - dilation (r - 1) - 1) // stride + 1``, q likewise from w and s;
-    ``FLOP = 2 n p q k (c / groups) r s``, padding included;
-    ``bytes = (n h w c + k (c / groups) r s) in + n p q k out``.
+    Formula:
+        p     = (h + 2 pad - dilation (r - 1) - 1) // stride + 1, q likewise from w and s
+        FLOP  = 2 n p q k (c / groups) r s, padding included
+        bytes = (n h w c + k (c / groups) r s) in + n p q k out
 
-    Source: NVIDIA Convolutional Layers User's Guide, 2 "Convolution Algorithms". Direct and
-    implicit-GEMM convolution; Winograd and FFT do with fewer FLOP.
+    Source: NVIDIA Convolutional Layers User's Guide, 2 "Convolution Algorithms".
+
+    Valid: direct and implicit-GEMM convolution; Winograd and FFT do with fewer FLOP.
 
     >>> work = conv2d(DType.F16, 32, 56, 56, 64, k=256, r=3, pad=1)
     >>> work.flops == 2 * 32 * 56 * 56 * 256 * 64 * 9
@@ -101,11 +107,14 @@ def attention(
 ) -> Work:
     """Forward attention whose scores stay on the chip.
 
-    With ``pairs`` the scores per head, ``length kv``, or those of them that a causal mask leaves,
-    ``length kv - length (length - 1) / 2`` (kv at least length; the last query sees all keys):
-    ``matrix FLOP = 4 batch heads pairs dim`` (Q K and P V);
-    ``vector FLOP = batch heads (5 pairs + length dim)`` (scale, maximum, subtract, exponential,
-    add; one division per output); ``bytes = batch dim (2 heads length + 2 kvheads kv)``.
+    Vector FLOP are scale, maximum, subtract, exponential and add for each pair, and one division per
+    output. With a causal mask kv is at least length, and the last query sees all keys.
+
+    Formula:
+        pairs       = length kv, causal: length kv - length (length - 1) / 2
+        matrix FLOP = 4 batch heads pairs dim, for Q K and P V
+        vector FLOP = batch heads (5 pairs + length dim)
+        bytes       = batch dim ((heads length + 2 kvheads kv) in + heads length out)
 
     Source: T. Dao, FlashAttention-2 (2023), 3.1 and 4.1; it counts half of all pairs as causal,
     here it is the exact number, the diagonal included.

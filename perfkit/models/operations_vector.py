@@ -21,7 +21,9 @@ def elementwise(
 ) -> Work:
     """Combine n elements of ``inputs`` arrays into ``outputs`` arrays, ``flops`` FLOP for each.
 
-    ``FLOP = flops n``, ``bytes = inputs n in + outputs n out``.
+    Formula:
+        FLOP  = flops n
+        bytes = inputs n in + outputs n out
 
     Source: NVIDIA GPU Performance Background User's Guide, 4 "Understanding Performance", Table 1
     (ReLU in f16: 0.25 FLOP per byte).
@@ -42,7 +44,11 @@ def elementwise(
 
 
 def reduction(dtype: DType, rows: int, columns: int, *, out: DType | None = None) -> Work:
-    """Each row to one value: ``FLOP = rows (columns - 1)``, ``bytes = rows (columns in + out)``.
+    """Each row to one value.
+
+    Formula:
+        FLOP  = rows (columns - 1)
+        bytes = rows (columns in + out)
 
     Source: M. Harris, Optimizing Parallel Reduction in CUDA (NVIDIA): bounded by bandwidth at one
     FLOP per element loaded.
@@ -63,7 +69,11 @@ def reduction(dtype: DType, rows: int, columns: int, *, out: DType | None = None
 
 
 def transpose(dtype: DType, rows: int, columns: int, *, out: DType | None = None) -> Work:
-    """Every element read and written, nothing computed: ``bytes = rows columns (in + out)``.
+    """Every element read and written, nothing computed.
+
+    Formula:
+        FLOP  = 0
+        bytes = rows columns (in + out)
 
     Source: G. Ruetsch, P. Micikevicius, Optimizing Matrix Transpose in CUDA (NVIDIA), 2: effective
     bandwidth counts each element twice.
@@ -79,9 +89,12 @@ def transpose(dtype: DType, rows: int, columns: int, *, out: DType | None = None
 def layernorm(dtype: DType, rows: int, columns: int, *, out: DType | None = None) -> Work:
     """Rows brought to mean 0 and variance 1, then scaled and shifted by a weight per column.
 
-    ``FLOP = rows (7 columns + 2)``: sum (c - 1) and division; difference (c), squares (c), their
-    sum (c - 1) and division; epsilon, inverse root; times inverse root, weight, plus bias (3 c).
-    ``bytes = (rows columns + 2 columns) in + rows columns out``.
+    Sum (c - 1) and division; difference (c), squares (c), their sum (c - 1) and division; epsilon,
+    inverse root; times inverse root, weight, plus bias (3 c).
+
+    Formula:
+        FLOP  = rows (7 columns + 2)
+        bytes = (rows columns + 2 columns) in + rows columns out
 
     Source: J. L. Ba, J. R. Kiros, G. E. Hinton, Layer Normalization (2016), equations 3 and 4,
     counted by hand. Below 10 FLOP per byte, as in Table 1 of NVIDIA's GPU Performance Background
@@ -104,12 +117,17 @@ def layernorm(dtype: DType, rows: int, columns: int, *, out: DType | None = None
 def softmax(dtype: DType, rows: int, columns: int, *, out: DType | None = None) -> Work:
     """Exponentials of each row over their sum, with the maximum subtracted first.
 
-    ``FLOP = rows (5 columns - 2)``: maximum (c - 1), difference (c), exponential (c), sum (c - 1),
-    division (c). ``bytes = rows columns (in + out)``.
+    Maximum (c - 1), difference (c), exponential (c), sum (c - 1), division (c).
+
+    Formula:
+        FLOP  = rows (5 columns - 2)
+        bytes = rows columns (in + out)
 
     Source: M. Milakov, N. Gimelshein, Online normalizer calculation for softmax (2018), 2 "safe
-    softmax", with the row kept on the chip. Exponentials run on special function units, an eighth
-    to a quarter as many as SIMT lanes; that roof is not modelled.
+    softmax", with the row kept on the chip.
+
+    Valid: as a bound. Exponentials run on special function units, an eighth to a quarter as many as
+    SIMT lanes; that roof is not modelled.
 
     >>> softmax(DType.F32, 2, 1000).flops
     9996

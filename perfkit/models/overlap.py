@@ -1,13 +1,28 @@
 """Copies and kernels in chunks: how long, how busy each engine is, and how many chunks are best.
 
-``chunks`` equal parts each go to the GPU, through a kernel and back, each in one stream. A part of
-a stage takes ``overhead + whole / chunks``. With an engine for each direction of copies and pinned
-memory the time is that of an ideal pipeline, ``sum + (chunks - 1) * longest`` of one part's stages;
-with anything else it is worked out operation by operation, by the rules of ``models.engines``.
+``chunks`` equal parts each go to the GPU, through a kernel and back, each in one stream. With an
+engine for each direction of copies and pinned memory the time is that of an ideal pipeline; with
+anything else it is worked out operation by operation, by the rules of ``models.engines``.
+
+Formula:
+    part of a stage = overhead + whole / chunks
+    makespan        = sum of one part's stages + (chunks - 1) * the longest of them
+    speed-up        = time of the whole in one chunk / makespan
+
+Units: seconds; bytes/s are turned into seconds before.
 
 Source: M. Harris, How to Overlap Data Transfers in CUDA C/C++ (NVIDIA Developer Blog, 2012), whose
-timelines come out; 150 pipelines on one H200: half less than 0.3 % off, nine of ten 3 %. Valid
-where a part of the kernel takes its share of the whole kernel's time, so still fills the GPU.
+timelines come out; 150 pipelines on one H200: half less than 0.3 % off, nine of ten 3 %, see
+docs/validation.
+
+Valid: where a part of the kernel takes its share of the whole kernel's time, so still fills the
+GPU.
+
+>>> from perfkit.models.engines import Plan, Times
+>>> from perfkit.models.overlap import Work, schedule
+>>> found = schedule(Work(whole_s=Times(4.0, 4.0, 4.0)), Plan(chunks=4))
+>>> found.makespan_s, found.speedup
+(6.0, 2.0)
 """
 
 from __future__ import annotations

@@ -1,18 +1,28 @@
 """The roofline model: the least time that some work can take, and what decides it.
 
+There are as many units (tensor cores, SIMT cores) and memory levels (DRAM, L2, L1 and shared
+memory) as there is something to do for. Left of the ridge point memory decides, right of it
+arithmetic does.
+
+Formula:
     time        >= max(FLOP of a unit / its peak rate, bytes through a level / its bandwidth)
     attainable   = FLOP / time
     intensity    = FLOP / DRAM bytes
     ridge point  = peak rate / DRAM bandwidth
 
-with as many units (tensor cores, SIMT cores) and memory levels (DRAM, L2, L1 and shared memory) as
-there is something to do for. Left of the ridge point memory decides, right of it arithmetic does.
+Units: FLOP (a multiply-add is two), bytes, seconds, FLOP/s, bytes/s, FLOP per byte.
 
 Source: S. Williams, A. Waterman, D. Patterson, "Roofline", CACM 52 (2009) 4; several levels: C.
-Yang, T. Kurth, S. Williams, "Hierarchical Roofline Analysis for GPUs", CCPE 32 (2020). Valid for
-work whose units and levels can all be busy at the same time. It is a bound, not a prediction:
-launch, latency and imbalance come on top. A measurement beyond it means that a peak, a clock or a
-count is not what was assumed.
+Yang, T. Kurth, S. Williams, "Hierarchical Roofline Analysis for GPUs", CCPE 32 (2020).
+
+Valid: work whose units and levels can all be busy at the same time. It is a bound, not a
+prediction: launch, latency and imbalance come on top. A measurement beyond it means that a peak, a
+clock or a count is not what was assumed.
+
+>>> import perfkit
+>>> found = perfkit.roofline("h100", dtype="f16", flops=2 * 4096**3, bytes=3 * 2 * 4096**2)
+>>> round(found.time_s * 1e3, 3), found.bound_by, round(found.intensity), round(found.ridge)
+(0.139, 'compute', 1365, 295)
 """
 
 from __future__ import annotations

@@ -2,16 +2,27 @@
 
 A compute roof is a peak of ``arch.peaks``, at the product's own clocks or at a given one, or what
 was measured on the product. Which one is meant by a data type alone: dense; accumulation in f32
-(f64 for f64, s32 for integers), which GeForce does at half the rate of f16 accumulation; the
-faster unit where two can do it.
+(f64 for f64, s32 for integers), which GeForce does at half the rate of f16 accumulation; the faster
+unit where two can do it. DRAM has the data sheet's bandwidth; that of L2 is in no data sheet, so it
+is known only where it was measured.
 
-Memory levels:
+Formula:
+    peak          = SMs * FLOP per clock and SM * clock of the unit
+    L1 and shared = SMs * 32 banks * 4 bytes * boost clock
 
-* DRAM: the data sheet's bandwidth.
-* L2: not in data sheets, so known only where it was measured.
-* L1 and shared memory: ``banks * 4 bytes`` per clock per SM, 128 bytes from 5.0 on, at the boost
-  clock. Source: CUDA C++ Programming Guide 13, 5.1 Table 30, banks; the Volta and Turing tuning
-  guides say that L1 delivers as much.
+Units: FLOP/s (operations per second for integers), bytes/s, hertz.
+
+Source: data sheets and architecture whitepapers, ``perfkit gpu show KEY --sources``; banks: CUDA
+C++ Programming Guide 13, 5.1 Table 30. That L1 delivers as much as shared memory is in the Volta
+and Turing tuning guides.
+
+Valid: every product of the database; bytes of L1 from 5.0 on.
+
+>>> import perfkit
+>>> from perfkit.models.roofs import levels
+>>> dram, l2, l1 = levels(perfkit.gpu("a100"), perfkit.capability("8.0"))
+>>> dram.bytes_per_s, l2.bytes_per_s, round(l1.bytes_per_s / 1e12, 2)
+(2039000000000, None, 19.49)
 """
 
 from __future__ import annotations

@@ -1,7 +1,23 @@
 """How a grid fills a GPU: full waves of blocks, and the tail.
 
-``waves = grid / (sm_count * blocks_per_sm)``. Valid for blocks of about equal length; the last,
-partial wave then takes up to as long as a full one.
+A wave is what the GPU holds at once. The last, partial wave takes up to as long as a full one.
+
+Formula:
+    blocks_per_wave = sm_count * blocks_per_sm
+    waves           = grid / blocks_per_wave
+    tail share      = 1 / (full waves + 1), at most, if a partial wave is left
+
+Units: blocks; the tail share is that of the run time, 0..1.
+
+Source: NVIDIA GPU Performance Background User's Guide, 3 "GPU Execution Model", Figure 3, which is
+the example; Nsight Compute, rule LaunchConfiguration.
+
+Valid: blocks of about equal length.
+
+>>> from perfkit.models.waves import waves
+>>> found = waves(grid=12, sm_count=8, blocks_per_sm=1)
+>>> found.waves, found.full_waves, found.partial_wave_blocks, found.tail_share_max
+(1.5, 1, 4, 0.5)
 """
 
 from __future__ import annotations
