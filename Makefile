@@ -8,18 +8,21 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 ORACLE := $(VENV)/oracle
 
-# NVIDIA's own answers to test against: the occupancy header, the table of architectures, cuobjdump.
+# NVIDIA's own answers to test against: the occupancy header, the table of architectures, cuobjdump,
+# and the other compiler than the one installed.
 # They stay off the environment's path: perfkit must not come to need them.
-ORACLES := nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.3.5.0.6 nvidia-cuda-cuobjdump==13.5.37
+ORACLES := nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.3.5.0.6 nvidia-cuda-cuobjdump==13.5.37 \
+	nvidia-cuda-nvrtc==13.5.37 nvidia-cuda-crt==13.5.37
 
 DEMO := occupancy examples/kernels/tiled_matmul.cu --gpu gtx-980,v100,a100,rtx-4090,h100
 
-.PHONY: help demo test lint wheel oracle bench exhaustive clean
+.PHONY: help demo test lint docs wheel oracle bench exhaustive clean
 
 help:
 	@echo "make demo        occupancy of an example kernel on five GPUs; needs no GPU"
 	@echo "make test        lint, types, the wheel in an empty environment, all tests"
 	@echo "make lint        ruff and mypy only"
+	@echo "make docs        docs/models.md anew, from the docstrings of the models"
 	@echo "make bench       throughput, start-up, compile times, logs (tests/bench/README.md)"
 	@echo "make exhaustive  the occupancy model against NVIDIA's header, whole axes; ten minutes"
 	@echo "make clean       remove $(VENV) and build output"
@@ -34,6 +37,9 @@ lint: $(VENV)/test.stamp
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+
+docs: $(VENV)/test.stamp
+	@$(BIN)/python -m docs.models_page > $(VENV)/models.md && mv $(VENV)/models.md docs/models.md
 
 wheel: $(VENV)/test.stamp
 	@.ci/wheel $(CURDIR)/$(BIN)/python

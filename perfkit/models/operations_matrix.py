@@ -1,8 +1,12 @@
 """Operations that are products of matrices: ``gemm``, ``conv2d``, ``attention``.
 
-The arguments are a data type and sizes, all of them counts of elements. The result of products is
-written in ``work.product_type``, or in ``out``. Bytes are compulsory traffic: every input read
-once, every output written once.
+The result of products is written in ``work.product_type``, or in ``out``.
+
+Units: sizes are counts of elements; ``in`` and ``out`` are bytes per element; a multiply-add is two
+FLOP.
+
+Valid: as a lower bound: bytes are compulsory traffic, every input read once, every output written
+once, as if everything in between stayed on the chip.
 """
 
 from __future__ import annotations
@@ -107,8 +111,8 @@ def attention(
 ) -> Work:
     """Forward attention whose scores stay on the chip.
 
-    Vector FLOP are scale, maximum, subtract, exponential and add for each pair, and one division per
-    output. With a causal mask kv is at least length, and the last query sees all keys.
+    Vector FLOP are scale, maximum, subtract, exponential and add for each pair, and one division
+    per output. With a causal mask kv is at least length, and the last query sees all keys.
 
     Formula:
         pairs       = length kv, causal: length kv - length (length - 1) / 2

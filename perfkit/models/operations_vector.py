@@ -1,7 +1,11 @@
 """Operations on one element or row at a time, for SIMT cores.
 
-An addition, multiplication, comparison, division or exponential is one FLOP. Rows fit on the chip,
-so that data are read and written once. What is written has the type of what is read, or ``out``.
+What is written has the type of what is read, or ``out``.
+
+Units: sizes are counts of elements; ``in`` and ``out`` are bytes per element; an addition,
+multiplication, comparison, division or exponential is one FLOP.
+
+Valid: as a lower bound: rows fit on the chip, so that data are read and written once.
 """
 
 from __future__ import annotations
