@@ -97,11 +97,6 @@ def gemm(
     with it.
     """
     _refuse_what_excludes(tile, warp, stream_k=stream_k, split_k=split_k)
-    if rank:
-        of_a_tile = {"tile": tile, "warp": warp, "instruction": instruction, "stages": stages,
-                     "cluster": cluster, "split-k": split_k, "stream-k": stream_k or None,
-                     "regs": regs}  # fmt: skip
-        _refuse_with_rank([name for name, value in of_a_tile.items() if value is not None])
     targets, named = bound_options.products(gpu)
     m, n, k = _sizes(shape, "--shape", cube=True) or _missing("--shape 4096x4096x4096")
     question = GemmQuestion(
@@ -120,6 +115,9 @@ def gemm(
         instruction=_sizes(instruction, "--instruction"),
     )
     if rank:
+        of_a_tile = {"tile": tile, "warp": warp, "instruction": instruction, "stages": stages,
+                     "cluster": cluster, "split-k": split_k, "stream-k": stream_k or None}  # fmt: skip
+        _refuse_with_rank(of_a_tile | {"regs": regs})
         _rank(targets, named, question, top, format, output)
         return
     sizes = (_sizes(tile, "--tile"), _sizes(warp, "--warp"), stages, _cluster(cluster))
@@ -176,10 +174,10 @@ def _refuse_what_excludes(
         raise UsageError("--split-k 0: at least one block computes a tile", hint="--stream-k")
 
 
-def _refuse_with_rank(given: list[str]) -> None:
+def _refuse_with_rank(of_a_tile: dict[str, object]) -> None:
     """What a ranking would pass over in silence."""
-    if given:
-        names = " and ".join(f"--{name}" for name in given)
+    names = " and ".join(f"--{name}" for name, value in of_a_tile.items() if value is not None)
+    if names:
         raise UsageError("--rank compares all tilings", hint=f"leave out {names}")
 
 
