@@ -116,8 +116,9 @@ def gemm(
     )
     if rank:
         of_a_tile = {"tile": tile, "warp": warp, "instruction": instruction, "stages": stages,
-                     "cluster": cluster, "split-k": split_k, "stream-k": stream_k or None}  # fmt: skip
-        _refuse_with_rank(of_a_tile | {"regs": regs})
+                     "cluster": cluster, "split-k": split_k, "stream-k": stream_k or None,
+                     "regs": regs}  # fmt: skip
+        _refuse_with_rank(of_a_tile)
         _rank(targets, named, question, top, format, output)
         return
     sizes = (_sizes(tile, "--tile"), _sizes(warp, "--warp"), stages, _cluster(cluster))
