@@ -92,11 +92,10 @@ MEMORY = {
     "grid_constant": (0, 32 * 4 + 8),
     "huge_parameters": (0, 5000 * 4 + 8),
     "constant_memory": (0, 8 + 4),
-    "static_byte": (1, 8),
     "static_1k": (1024, 8),
     "static_48k": (49152, 8),
     "dynamic_shared": (0, 8),
-    "both_shared": (33 * 8, 8),
+    "both_shared": (33 * 8 + 8, 8),  # the dynamic part begins at a multiple of 16
     "copies_async": (2048, 16),
 }
 BARRIERS = {"barriers_named": 6, "barriers_by_register": 16, "barriers_last": 16, "votes": 1}
