@@ -146,6 +146,9 @@ class Card(Protocol):
     def follow(self, stream: Stream, mark: Mark) -> None:
         """Later work of ``stream`` waits for ``mark``."""
 
+    def join(self, mark: Mark) -> None:
+        """Later work of the card's own stream waits for ``mark``."""
+
     def seconds(self, start: Mark, end: Mark) -> float:
         """Time between two marks; waits for the second."""
 

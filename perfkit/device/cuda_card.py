@@ -166,6 +166,9 @@ class CudaCard:
     def follow(self, stream: Any, mark: Any) -> None:
         stream.wait(mark)
 
+    def join(self, mark: Any) -> None:
+        self._stream.wait(mark)
+
     def seconds(self, start: Any, end: Any) -> float:
         with driver_errors("running the kernel"):
             end.sync()

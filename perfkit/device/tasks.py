@@ -16,6 +16,7 @@ Task = Callable[[dict[str, Any]], Iterator[dict[str, Any]]]
 
 #: task -> module and function
 TASKS: Final = {
+    "ceilings": "perfkit.device.experiments.groups:measure_group",
     "probe": "perfkit.device.probe:probe",
 }
 
