@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperGroup, TyperOption
 from typer.exceptions import TyperException
 from typer.main import get_command
+from typer.models import TyperPath
 
 from perfkit import __version__
 from perfkit.cli import talk
@@ -55,12 +56,24 @@ _INPUT: Final = re.compile(
 )
 
 
-def _add_quiet(command: Any) -> None:
-    """``--quiet`` is an option of every command."""
+class _NamedPath(TyperPath):
+    """A path that is named: ``"$LIBRARY"`` of a script that does not set it is no directory."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if value == "":
+            self.fail("is empty: write the name of a file, or . for this directory", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def _complete(command: Any) -> None:
+    """What every command has: the option ``--quiet``, and no empty name for a file to read."""
     if hasattr(command, "commands"):
         for one in command.commands.values():
-            _add_quiet(one)
+            _complete(one)
         return
+    for one in command.params:
+        if one.param_type_name == "argument" and isinstance(one.type, TyperPath):
+            one.type = _NamedPath()
     names = [one.name for one in command.params]
     command.params.insert(
         names.index("output") if "output" in names else len(names),
@@ -91,7 +104,7 @@ class LazyGroup(TyperGroup):
         module = import_module(f"perfkit.cli.{COMMANDS[cmd_name]}")
         command = get_command(module.app)
         command.name = cmd_name
-        _add_quiet(command)
+        _complete(command)
         return command
 
     def invoke(self, ctx: Any) -> Any:

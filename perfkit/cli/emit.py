@@ -102,6 +102,14 @@ def stdout() -> Iterator[TextIO]:
         raise UsageError(f"cannot write to stdout: {error.strerror or error}") from None
 
 
+def _place(output: Path) -> Path:
+    """Where it lies: a symbolic link stays one. Raises ``OSError`` for one that leads to itself."""
+    place = Path(os.path.realpath(output))
+    if place.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return place
+
+
 @contextmanager
 def replacing(output: Path) -> Iterator[Path]:
     """A path to write to; it takes the place of ``output`` when the block ends well.
@@ -119,7 +127,7 @@ def replacing(output: Path) -> Iterator[Path]:
         if output.exists() and not output.is_file():
             yield output
             return
-        place = output.resolve()  # a symbolic link stays one
+        place = _place(output)
         partial = place.with_name(f".{place.name}.{os.getpid()}")
         try:
             yield partial

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from perfkit.compiled.files import reading, shown
+from perfkit.compiled.files import known_as, reading, shown
 from perfkit.compiled.kinds import is_cubin
 from perfkit.compiled.reading import Reading
 from perfkit.errors import InputError
@@ -41,6 +41,11 @@ def read_binary(path: Path, head: bytes, *, name: str | None = None) -> Reading 
         InputError: broken, or without a kernel.
         Unavailable: it needs cuobjdump, and that is not here.
     """
+    with known_as(path, name):
+        return _read(path, head, name)
+
+
+def _read(path: Path, head: bytes, name: str | None) -> Reading | None:
     from perfkit.compiled.container import read_container
     from perfkit.compiled.host_file import device_code, windows_fatbins
 

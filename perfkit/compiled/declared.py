@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 #: comments, strings and preprocessor lines: braces and names in them do not count
 _HIDDEN: Final = re.compile(
-    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+    r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
     r"|^[ \t]*#(?:\\\r?\n|[^\n])*",
     re.DOTALL | re.MULTILINE,
 )

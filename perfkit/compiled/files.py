@@ -29,6 +29,17 @@ def reading(path: Path) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def known_as(path: Path, name: str | None) -> Iterator[None]:
+    """Errors speak of ``name``, where ``path`` is a copy that nobody knows."""
+    try:
+        yield
+    except InputError as error:
+        if name is not None and error.where is not None:
+            error.where = error.where.replace(shown(path), name)
+        raise
+
+
 def read_head(path: Path) -> bytes:
     """The first bytes, enough to tell what the file is.
 

@@ -25,6 +25,9 @@ _ELF_HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
 _ELF_SECTION: Final = struct.Struct("<IIQQQQIIQQ")
 _NAMES_BYTES: Final = 16 * 2**20  #: no sane file has more names of sections than this
 
+_ARCHIVE: Final = b"!<arch>\n"
+_MEMBER_BYTES: Final = 60  #: of a member's header
+
 _PE_SECTION: Final = struct.Struct("<8sIIII")
 _PE_SECTION_BYTES: Final = 40
 _PE_DEVICE: Final = (b".nv_fatb", b"__nv_rel")
@@ -44,6 +47,7 @@ def device_code(path: Path) -> str | None:
         if sections is not None:
             return _whose(b"\0".join(sections))
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            _check_members(content, path)
             return _whose(content)
 
 
@@ -59,6 +63,25 @@ def device_sections(path: Path) -> tuple[tuple[int, int], ...]:
         sections = _sections(file, path) or {}
         found = [sections[name] for name in _DEVICE if name in sections and sections[name][1]]
         return (found[0],) if found else ((0, path.stat().st_size),)
+
+
+def _check_members(library: mmap.mmap, path: Path) -> None:
+    """What is cut off a static library must not pass for a library without device code.
+
+    The format is that of Unix ``ar``: a member's size stands in decimal digits in its header.
+    """
+    if library[: len(_ARCHIVE)] != _ARCHIVE:
+        return
+    at, end = len(_ARCHIVE), len(library)
+    while at + _MEMBER_BYTES <= end:
+        digits = library[at + _MEMBER_BYTES - 12 : at + _MEMBER_BYTES - 2].strip()
+        if not digits.isdigit():
+            return  # of some other making: searched as it is
+        at += _MEMBER_BYTES + int(digits)
+        if at > end:
+            message = f"truncated: a member ends at {at:#x}, beyond the {end} bytes of the file"
+            raise InputError(message, where=shown(path))
+        at += at % 2
 
 
 def _whose(names: bytes | mmap.mmap) -> str | None:

@@ -7,21 +7,22 @@ not only the first. CUDA's own headers are not followed: their version stands fo
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from perfkit.compiled import cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from perfkit.compiled.compile_options import CompileOptions
 
 _INCLUDE: Final = re.compile(
     rb"(?:(?:#|%:)\s*(?:include_next|include|import)\s*|__has_include\s*\(\s*)(?:([\"<])([^\">\r\n]+)|(\w))"
 )
-_COMMENT: Final = re.compile(rb"/\*.*?\*/", re.DOTALL)
+_COMMENT: Final = re.compile(rb"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _SPLICE: Final = re.compile(rb"\\\r?\n")
 
 
@@ -57,15 +58,16 @@ def user_files(
     ``None``: it cannot be told, because an include names a macro.
     """
     found: dict[Path, bytes] = {}
-    searched = [path.resolve() for path in include_dirs]
-    pending = [(source, directory.resolve())]
+    # links that lead to themselves end somewhere: Path.resolve() raises before Python 3.13
+    searched = [Path(os.path.realpath(path)) for path in include_dirs]
+    pending = [(source, Path(os.path.realpath(directory)))]
     while pending:
         text, own = pending.pop()
         for name in _names(text):
             if name is None:
                 return None
             for candidate in (parent / name for parent in (own, *searched)):
-                path = candidate.resolve()
+                path = Path(os.path.realpath(candidate))
                 if path in found or not path.is_file():
                     continue
                 try:

@@ -21,6 +21,7 @@ _MAGICS: Final = (
     (b"!<thin>", "a thin static library"),
     (b"BC\xc0\xde", "LLVM bitcode"),
     (b"PK\x03\x04", "a zip archive or a wheel"),
+    (b"PK\x05\x06", "an empty zip archive"),
     (b"\x1f\x8b", "a gzip file"),
     (b"\xfd7zXZ\x00", "an xz file"),
     (b"\x28\xb5\x2f\xfd", "a zstd file"),

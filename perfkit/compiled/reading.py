@@ -58,6 +58,9 @@ class Collection:
             self.kernels += reading.kernels
             self.ptx |= dict.fromkeys(reading.ptx)
             for note in reading.notes:
+                if f"{file}(" in note:  # an archive's, which names its members
+                    self.notes.append(note)
+                    continue
                 self.remarks.setdefault(note.removeprefix(f"{file}: "), []).append(file)
 
     def reading(self, looked_for: str) -> Reading:
@@ -77,7 +80,8 @@ class Collection:
             if first := (missing or self.errors):
                 raise first[0]
             raise NoKernel(
-                f"no kernel found: looked for {looked_for} among {self.looked_at} files",
+                f"no kernel found: looked for {looked_for} among {self.looked_at} "
+                f"{'file' if self.looked_at == 1 else 'files'}",
                 where=self.what,
                 hint="; ".join(self.notes) or None,
             )

@@ -154,3 +154,11 @@ def test_a_broken_database_of_the_user_names_file_and_line(tmp_path, monkeypatch
     assert f"{folder / 'mine.yaml'}:3" in err
     monkeypatch.setenv("PERFKIT_ARCHDB", str(tmp_path / "nowhere"))
     assert "PERFKIT_ARCHDB" in refused(ASK)
+
+
+@pytest.mark.parametrize(
+    "words", [["inspect", ""], ["fits", "", "-g", "all", "--check"], ["diff", ".", ""]]
+)
+def test_an_empty_name_is_not_this_directory(refused, words):
+    """As of a script with a variable that is not set."""
+    assert "is empty: write the name of a file" in refused(words)

@@ -30,14 +30,15 @@ def test_a_file_is_replaced_and_a_link_stays_a_link(perfkit, tmp_path):
     assert json.loads(path.read_text("utf-8"))["schema"] == "perfkit.occupancy/1"
 
 
-@pytest.mark.parametrize("name", ["", ".", "nowhere/out", "folder", "file/out"])
+@pytest.mark.parametrize("name", ["", ".", "nowhere/out", "folder", "file/out", "loop"])
 def test_what_cannot_be_written_names_the_option(refused, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("kept")
+    (tmp_path / "loop").symlink_to("loop")
     assert refused([*ASK, "-o", name]).startswith(f"perfkit: error: --output {name or '.'}: ")
     assert (tmp_path / "file").read_text() == "kept"
-    assert {path.name for path in tmp_path.iterdir()} == {"folder", "file"}
+    assert {path.name for path in tmp_path.iterdir()} == {"folder", "file", "loop"}
 
 
 def test_a_name_that_is_too_long(refused, tmp_path):

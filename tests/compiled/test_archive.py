@@ -127,3 +127,21 @@ def test_many_small_members_cost_little(tmp_path, temporary):
             file.writestr(f"header{number}.h", b"#pragma once\n")
         file.writestr("one.cubin", CUBIN)
     assert inspect(path)
+
+
+def test_members_are_named_and_not_the_copies_of_them(tmp_path):
+    """Whatever reads a member does not know that it reads a copy in a temporary directory."""
+    members = {
+        "short.so": LIBRARY[:9000],
+        "short.dll": b"MZ" + bytes(10),
+        "short.a": b"!<arch>\n" + bytes(48) + b"99999     `\n",
+        "short.cubin": (DATA / "cubin/j05.sm_80.cubin").read_bytes()[:99],
+        "whole.cubin": (DATA / "cubin/j05.sm_80.cubin").read_bytes(),
+    }
+    path = wheel(tmp_path / "x.whl", members)
+    for notes in (read(path).notes, read(tmp_path).notes):
+        assert len(notes) == 4
+        for note, name in zip(notes, members, strict=False):
+            assert note.startswith("not read: ")
+            assert note.count(f"x.whl({name})") == 1
+            assert note.count("x.whl") == 1

@@ -169,3 +169,13 @@ def test_sizes_that_no_file_has():
     cubin[0x28:0x30] = b"\xff" * 8  # where its section headers are
     assert plain_images(CONTAINERS, bytes(cubin)) == []
     assert plain_images(CONTAINERS, bytes(cubin) + whole) == [whole]
+
+
+def test_a_static_library_that_is_cut_off(tmp_path):
+    """Its device code may be in what is missing."""
+    whole = (CONTAINERS / "libstatic.a").read_bytes()
+    path = tmp_path / "cut.a"
+    for length in range(100, len(whole), 997):
+        path.write_bytes(whole[:length])
+        with pytest.raises(InputError, match=f"truncated: a member ends at .* {length} bytes"):
+            inspect(path)

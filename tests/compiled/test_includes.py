@@ -58,3 +58,8 @@ def test_every_spelling(tree, source, expected):
 def test_content_comes_along(tree):
     files = user_files(b"#include <only.h>", tree / "src", [tree / "b"])
     assert list(files.values()) == [b""]
+
+
+def test_a_link_to_itself_is_left_to_the_compiler(tree):
+    (tree / "src" / "loop.h").symlink_to("loop.h")
+    assert found(tree, b'#include "loop.h"\n#include "own.h"') == ALL

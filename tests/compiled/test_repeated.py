@@ -8,6 +8,7 @@ import pytest
 
 from perfkit.compiled.declared import declared
 from perfkit.compiled.demangle import demangle
+from perfkit.compiled.includes import user_files
 from perfkit.compiled.inspect import inspect
 from perfkit.compiled.ptx import compiler_version, dynamic_shared_users, entries
 from perfkit.compiled.warnings import warnings
@@ -84,3 +85,12 @@ def test_any_text(text, tmp_path):
 def test_names(begin, text):
     found = fast(demangle, begin + text.decode() * (16_000 // len(text)))
     assert len(found.signature) < 2**20
+
+
+@pytest.mark.parametrize(
+    "text", ["/*", "/* ", "#", "#include", "__has_include(", "\\\n", " ", '"', "//"]
+)
+def test_includes(text, tmp_path):
+    whole = text * (SIZE // len(text)) + '\n#include "a.h"'
+    fast(user_files, whole.encode(), tmp_path, [tmp_path])
+    fast(declared, whole)
