@@ -18,9 +18,10 @@ from perfkit.errors import InputError
 from perfkit.readers.numerals import Mark, MixedNumeralsError, decimal_mark, number
 from perfkit.record import record
 
-_HEADER: Final = '"ID","Process ID"'
+#: how the first line of an export begins
+HEADER: Final = '"ID","Process ID"'
 _MOST_BYTES: Final = 256 * 2**20
-_HINT: Final = "write it with ncu --csv --page details (or raw), of a report: ncu --import R --csv"
+HINT: Final = "write it with ncu --csv --page details (or raw), of a report: ncu --import R --csv"
 
 
 class Value(NamedTuple):
@@ -43,6 +44,7 @@ class Profile:
     grid: tuple[int, int, int] | None
     values: tuple[Value, ...]
     rules: tuple[str, ...]  #: names of the rules that had something to say
+    process: str = ""  #: its number, as in the file
 
 
 @record
@@ -63,19 +65,23 @@ def read(path: Path, *, mark: Mark | None = None) -> Profiles:
     Raises:
         InputError: no such export, broken, without any launch, or numbers that cannot be read.
     """
-    text = _text(path)
+    return parse(_text(path), str(path), mark=mark)
+
+
+def parse(text: str, origin: str, *, mark: Mark | None = None) -> Profiles:
+    """As ``read``, of a text that is read already; ``origin`` is what errors name."""
     lines = text.splitlines()
     start = next(
-        (i for i, line in enumerate(lines) if line.lstrip("\ufeff").startswith(_HEADER)), None
+        (i for i, line in enumerate(lines) if line.lstrip("\ufeff").startswith(HEADER)), None
     )
     if start is None:
-        raise InputError("no CSV export of Nsight Compute", where=str(path), hint=_HINT)
-    header, rows = _rows(path, lines, start)
+        raise InputError("no CSV export of Nsight Compute", where=origin, hint=HINT)
+    header, rows = _rows(origin, lines, start)
     by_metric = "Metric Name" in header
     raw = [*(_details(rows) if by_metric else _wide(header, rows))]
     if not raw:
-        raise InputError("the export holds no launch", where=str(path), hint=_HINT)
-    found = mark or _mark(path, [cell for _, cells, _ in raw for _, _, cell in cells])
+        raise InputError("the export holds no launch", where=origin, hint=HINT)
+    found = mark or _mark(origin, [cell for _, cells, _ in raw for _, _, cell in cells])
     profiles = tuple(_profile(row, cells, rules, found) for row, cells, rules in raw)
     return Profiles(profiles=profiles, notes=tuple(_notes(profiles, found)))
 
@@ -83,7 +89,7 @@ def read(path: Path, *, mark: Mark | None = None) -> Profiles:
 def _text(path: Path) -> str:
     content = files.read(path, _MOST_BYTES, "an export of Nsight Compute")
     if content.startswith(b"NVR\0"):
-        raise InputError("a report, not its CSV export", where=str(path), hint=_HINT)
+        raise InputError("a report, not its CSV export", where=str(path), hint=HINT)
     encoding = "utf-16" if content[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8-sig"
     return content.decode(encoding, errors="replace")
 
@@ -92,7 +98,7 @@ Row = dict[str, str]
 _Cells = list[tuple[str, str, str]]  # metric, unit, text
 
 
-def _rows(path: Path, lines: Sequence[str], start: int) -> tuple[list[str], list[Row]]:
+def _rows(origin: str, lines: Sequence[str], start: int) -> tuple[list[str], list[Row]]:
     """Header and rows; talk of the profiler between them is left out."""
     wanted = (line for line in lines[start:] if line.startswith('"'))
     reader = csv.reader(wanted, strict=True)
@@ -105,7 +111,7 @@ def _rows(path: Path, lines: Sequence[str], start: int) -> tuple[list[str], list
             elif cells != header:  # several runs, one after another
                 rows.append(dict(zip(header, cells, strict=False)))
     except csv.Error as error:
-        where = f"{path}:{start + reader.line_num}"
+        where = f"{origin}:{start + reader.line_num}"
         raise InputError(f"broken CSV: {error}", where=where) from None
     return header, rows
 
@@ -141,16 +147,16 @@ _COLUMNS: Final = frozenset(
 )  # fmt: skip
 
 
-def _mark(path: Path, texts: list[str]) -> Mark:
+def _mark(origin: str, texts: list[str]) -> Mark:
     try:
         found = decimal_mark(texts)
     except MixedNumeralsError as error:
-        raise InputError(f"numbers in two notations: {error}", where=str(path)) from None
+        raise InputError(f"numbers in two notations: {error}", where=origin) from None
     if found is None:
         example = next(text for text in texts if "." in text)
         raise InputError(
             f"{example!r} can be read in two ways, and nothing in the file says which",
-            where=str(path),
+            where=origin,
             hint="write --decimal point or --decimal comma",
         )
     return found
@@ -160,6 +166,7 @@ def _profile(row: Row, cells: _Cells, rules: list[str], mark: Mark) -> Profile:
     identity = row.get("ID", "")
     return Profile(
         number=int(identity) if identity.isascii() and identity.isdigit() else -1,
+        process=row.get("Process ID", ""),
         kernel=row.get("Kernel Name", ""),
         capability=row.get("CC") or None,
         block=_dimensions(row.get("Block Size", "")),

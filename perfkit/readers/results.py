@@ -68,6 +68,7 @@ class ResultFile:
     origin: str  #: the file
     runs: tuple[Run, ...]
     #: what the file says of where it was made, by perfkit's names: gpu, compute_capability,
-    #: driver, toolkit, sm_clock_mhz, host, date, command; the gate compares the first four
+    #: driver, toolkit, sm_clock_mhz, host, date, command, commit; the gate compares the first four
     environment: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  #: what was odd and how it was taken, for stderr
+    metrics: tuple[str, ...] = ()  #: all that the file holds; ``runs`` are of those asked for

@@ -1,0 +1,187 @@
+"""Reports of ``nsys stats --format csv``: sums and traces of kernels, copies, API calls and ranges.
+
+Headers changed over the years (``Time(%)`` and ``Average``, then ``Time (%)`` and ``Avg (ns)``,
+``Duration(nsec)`` in the first traces) and carry the units. A file may hold several reports, one
+after another, with notices between them. The rows of a trace are samples of one run; a sum keeps
+the median, or the mean where there is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from perfkit.errors import InputError
+from perfkit.readers import table
+from perfkit.readers.checks import checked
+from perfkit.readers.numerals import Mark, is_number
+from perfkit.readers.quantities import quantity
+from perfkit.readers.results import ResultFile, Run, Unit
+
+PREFERRED: Final = ("gpu_time", "range_time", "host_time")
+
+_COLUMN: Final = re.compile(r"\s*([^()]*?)\s*(?:\(([^()]*)\))?\s*")
+_NAMES: Final = ("name", "operation", "range", "nvtx range", "kernel name")
+_CENTRES: Final = ("med", "median", "avg", "average")
+_COUNTS: Final = ("instances", "num calls", "calls", "count", "total instances")
+_SHAPES: Final = (("gridxyz", "grid"), ("blockxyz", "block"))
+
+
+class Report(NamedTuple):
+    """Which column of a report is what; indices, and the factor to seconds."""
+
+    width: int
+    name: int
+    time: int
+    factor: float  #: 0: a report of sizes
+    metric: str
+    calls: int | None = None
+    deviation: tuple[int, float] | None = None
+    mean: int | None = None
+    shapes: tuple[tuple[int, str], ...] = ()
+
+
+def header(line: str) -> bool:
+    """Whether ``line`` is the header of such a report."""
+    return _report(line) is not None
+
+
+def _report(line: str) -> Report | None:
+    if "," not in line or "(" not in line:
+        return None
+    cells = [cell.strip().strip('"') for cell in line.split(",")]
+    found: dict[str, tuple[int, str]] = {}
+    for i, cell in enumerate(cells):
+        match = _COLUMN.fullmatch(cell)
+        if match is not None:
+            found.setdefault(match[1].lower(), (i, match[2] or ""))
+    name = next((found[key][0] for key in _NAMES if key in found), None)
+    count = next((found[key][0] for key in _COUNTS if key in found), None)
+    centre = next((found[key] for key in _CENTRES if key in found), None)
+    total = found.get("total time") or found.get("total")
+    if name is None:
+        return None
+    if centre is not None and count is not None and total is not None:
+        # old sums give the unit of the total only
+        factor = _seconds(centre[1] or total[1]) or 0.0
+        scatter = found.get("stddev")
+        scale = _seconds(scatter[1] or total[1]) if scatter else None
+        mean = found.get("avg") or found.get("average")
+        shapes = tuple((found[key][0], label) for key, label in _SHAPES if key in found)
+        return Report(
+            width=len(cells),
+            name=name,
+            time=centre[0],
+            factor=factor,
+            metric=_metric(found),
+            calls=count,
+            deviation=(scatter[0], scale) if scatter and scale else None,
+            mean=mean[0] if mean else None,
+            shapes=shapes,
+        )
+    duration = found.get("duration") or found.get("projected duration")
+    if duration is None or not any("start" in key for key in found):
+        return None
+    return Report(len(cells), name, duration[0], _seconds(duration[1]) or 0.0, _metric(found))
+
+
+def _seconds(unit: str) -> float | None:
+    """The factor of a unit in a header, nanoseconds where there is none; None: no time."""
+    found = quantity(unit or "ns")
+    return found.factor if found is not None and found.unit is Unit.SECONDS else None
+
+
+def _metric(columns: dict[str, tuple[int, str]]) -> str:
+    """Times of the GPU, of marked ranges and of calls on the host are different things."""
+    if "range" in columns or "nvtx range" in columns or "lvl" in columns or "style" in columns:
+        return "range_time"
+    if "num calls" in columns or "calls" in columns or "pid" in columns or "tid" in columns:
+        return "host_time"
+    return "gpu_time"
+
+
+def read(lines: Sequence[str], origin: str, mark: Mark | None = None) -> ResultFile:
+    """One run of every name in every report of the file.
+
+    Raises:
+        InputError: a cell that is no number, or broken quoting: with its line.
+    """
+    reports = [(report, rows) for report, rows in _reports(lines, origin) if report.factor]
+    numbers = [
+        cells[i]
+        for report, rows in reports
+        for _, cells in rows
+        for i in (report.time, report.mean, report.calls)
+        if i is not None
+    ]
+    decided = table.mark_of(numbers, origin, given=mark, otherwise=".")
+    runs: list[Run] = []
+    for report, rows in reports:
+        runs += (_sums if report.calls is not None else _trace)(report, rows, origin, decided)
+    if not runs:
+        raise InputError("a report without any time", where=origin)
+    notes = ("numbers are read with a decimal comma",) if decided == "," else ()
+    return ResultFile(kind="nsys", origin=origin, runs=tuple(runs), notes=notes)
+
+
+_Rows = list[tuple[int, list[str]]]
+
+
+def _reports(lines: Sequence[str], origin: str) -> Iterator[tuple[Report, _Rows]]:
+    """Every report with its rows, which end at the first line that cannot be one."""
+    starts = [(i, found) for i, line in enumerate(lines) if (found := _report(line)) is not None]
+    for (start, report), (end, _) in zip(starts, [*starts[1:], (len(lines), None)], strict=True):
+        rows: _Rows = []
+        for line, cells in table.rows(lines[:end], start + 1, origin, ","):
+            # a notice, between reports or at the end; a number is the rest of a row
+            if not cells or (len(cells) == 1 and not is_number(cells[0].strip())):
+                break
+            if len(cells) != report.width:
+                message = f"{len(cells)} cells in {report.width} columns"
+                raise InputError(message, where=f"{origin}:{line}")
+            rows.append((line, cells))
+        yield report, rows
+
+
+def _sums(report: Report, rows: _Rows, origin: str, mark: Mark) -> Iterator[Run]:
+    for line, cells in rows:
+        where = f"{origin}:{line}"
+        name = cells[report.name]
+        for column, label in report.shapes:
+            name += f" {label}({', '.join(cells[column].split())})"
+        spread = None
+        if report.deviation is not None and report.mean is not None:
+            column, factor = report.deviation
+            mean = table.cell(cells[report.mean], mark, where) * report.factor
+            deviation = table.cell(cells[column], mark, where) * factor
+            spread = deviation / mean if mean else None
+        count = table.cell(cells[report.calls or 0], mark, where)
+        yield checked(
+            Run(
+                benchmark=name,
+                values=(table.cell(cells[report.time], mark, where) * report.factor,),
+                unit=Unit.SECONDS,
+                metric=report.metric,
+                spread=spread,
+                samples=int(count) if 0 < count < 2**63 else None,
+                source=where,
+            )
+        )
+
+
+def _trace(report: Report, rows: _Rows, origin: str, mark: Mark) -> Iterator[Run]:
+    samples: dict[str, tuple[int, list[float]]] = {}
+    for line, cells in rows:
+        seconds = table.cell(cells[report.time], mark, f"{origin}:{line}") * report.factor
+        samples.setdefault(cells[report.name], (line, []))[1].append(seconds)
+    for name, (line, values) in samples.items():
+        yield checked(
+            Run(
+                benchmark=name,
+                values=tuple(values),
+                unit=Unit.SECONDS,
+                metric=report.metric,
+                source=f"{origin}:{line}",
+            )
+        )

@@ -1,0 +1,262 @@
+"""Any file of results: its reader is chosen by what is in it, never by its name.
+
+Output of the program may stand before and after; several documents in one file are several runs,
+and so are several files, or the files of a folder.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from perfkit import files
+from perfkit.errors import InputError
+from perfkit.readers import (
+    benchmark_action,
+    google_benchmark,
+    hyperfine,
+    junit,
+    ncu,
+    ncu_results,
+    nsys,
+    nvbench,
+    plain_csv,
+    pytest_benchmark,
+)
+from perfkit.readers.content import Content, load
+from perfkit.readers.merge import joined, picked, unique
+from perfkit.readers.numerals import Mark
+from perfkit.readers.results import ResultFile
+
+
+class JsonFormat(NamedTuple):
+    """A kind of JSON document: how it is known, and read."""
+
+    kind: str
+    preferred: tuple[str, ...]
+    knows: Callable[[object], bool]
+    read: Callable[[dict[str, Any], Content], ResultFile]
+
+
+#: asked in this order; a format of perfkit's own, known by its ``schema``, is one row more
+JSON_FORMATS: Final = (
+    JsonFormat(
+        "nvbench",
+        nvbench.PREFERRED,
+        nvbench.knows,
+        lambda found, content: nvbench.read(found, content.origin, content.folder),
+    ),
+    JsonFormat(
+        "pytest-benchmark",
+        pytest_benchmark.PREFERRED,
+        pytest_benchmark.knows,
+        lambda found, content: pytest_benchmark.read(found, content.origin),
+    ),
+    JsonFormat(
+        "google-benchmark",
+        google_benchmark.PREFERRED,
+        google_benchmark.knows,
+        lambda found, content: google_benchmark.read(found, content.origin),
+    ),
+    JsonFormat(
+        "hyperfine",
+        hyperfine.PREFERRED,
+        hyperfine.knows,
+        lambda found, content: hyperfine.read(found, content.origin),
+    ),
+)
+#: what the messages list
+KNOWN: Final = (
+    *(one.kind for one in JSON_FORMATS),
+    "ncu --csv", "nsys stats --format csv", "JUnit XML", "github-action-benchmark's data.js",
+    "plain CSV (benchmark,value,unit)",
+)  # fmt: skip
+
+_REPORT: Final = b"NVR\0"  #: how Nsight Compute's own files begin
+_DOCUMENT: Final = re.compile(r"^[\[{]", re.MULTILINE)
+_MOST_ATTEMPTS: Final = 200  #: lines of a log that begin like a document and are none
+_HINT: Final = f"results can be of {', '.join(KNOWN)}"
+
+
+def read_results(
+    paths: str | Path | Sequence[str | Path],
+    *,
+    metric: str | None = None,
+    mark: Mark | None = None,
+    commit: str | None = None,
+) -> ResultFile:
+    """Read result files, each in its own format; ``-`` is the standard input.
+
+    Args:
+        paths: one file or folder, or several. Several files are runs of one side: a run is named
+            for its file, and where the file itself tells runs apart, for both.
+        metric: a regular expression for whole names of metrics. None: the time, by what the format
+            prefers; where there is none, all metrics.
+        mark: the decimal mark, where a file does not show it.
+        commit: which commit of a history, by the beginning of its identity; None: the newest.
+
+    Raises:
+        InputError: no file, one that cannot be read or is of no known format, or holds no result.
+            ``where`` is the file and the line, or the path inside a document.
+    """
+    given = [paths] if isinstance(paths, str | Path) else [*paths]
+    pattern = _pattern(metric)
+    named, notes = _files(given), []
+    found: list[ResultFile] = []
+    for path, is_listed in named:
+        content = load(path)
+        one = _read(content, pattern, mark, commit)
+        if one is not None:
+            found.append(one)
+        elif is_listed:
+            raise InputError("no known kind of results", where=content.origin, hint=_HINT)
+        else:
+            notes.append(f"{content.origin}: no file of results; left out")
+    if not found:
+        where = ", ".join(files.shown(path) for path in given)
+        raise InputError("no file of results", where=where or None, hint=_HINT)
+    result = joined(found)
+    if not result.runs:
+        held = f"metrics are {', '.join(result.metrics)}" if result.metrics else None
+        what = "no metric matches" if held and metric else "the file holds no result"
+        raise InputError(what, where=result.origin, hint=held)
+    return replace(result, notes=(*result.notes, *notes))
+
+
+def _pattern(metric: str | None) -> re.Pattern[str] | None:
+    try:
+        return None if metric is None else re.compile(metric)
+    except re.error as error:
+        raise InputError(f"{metric!r} is no regular expression: {error}") from None
+
+
+def _files(given: Iterable[str | Path]) -> list[tuple[str | Path, bool]]:
+    """Files, and whether they were named one by one; those of a folder in the order of names."""
+    named: list[tuple[str | Path, bool]] = []
+    for path in given:
+        with files.readable(path):
+            is_folder = path != "-" and Path(path).is_dir()
+            inside = [*Path(path).iterdir()] if is_folder else []
+        if is_folder:
+            named += [(p, False) for p in sorted(inside) if p.is_file() and p.name[0] != "."]
+        else:
+            named.append((path, True))
+    return named
+
+
+def _read(
+    content: Content, pattern: re.Pattern[str] | None, mark: Mark | None, commit: str | None
+) -> ResultFile | None:
+    """A file, by its content; None: of no known format."""
+    text = content.text.removeprefix("\ufeff").lstrip()
+    if junit.knows(text):
+        found = junit.read(content.data, content.origin, mark)
+        return picked(unique(found), junit.PREFERRED, pattern)
+    if benchmark_action.knows(text):
+        _refuse_undecodable(content)
+        found = benchmark_action.read(text, content.origin, commit)
+        return picked(unique(found), benchmark_action.PREFERRED, pattern)
+    if content.data.startswith(_REPORT):
+        raise InputError("a report, not its CSV export", where=content.origin, hint=ncu.HINT)
+    if text[:1] not in {"{", "["}:
+        return _table(content, pattern, mark) or _documents(content, pattern)
+    try:
+        return _documents(content, pattern) or _table(content, pattern, mark)
+    except InputError:  # lines of a program that look like a document, before a table
+        found_table = _table(content, pattern, mark)
+        if found_table is None:
+            raise
+        return found_table
+
+
+def _refuse_undecodable(content: Content) -> None:
+    if content.error is not None:
+        raise InputError(content.error, where=content.origin)
+
+
+def _table(
+    content: Content, pattern: re.Pattern[str] | None, mark: Mark | None
+) -> ResultFile | None:
+    """A CSV file, by the first line that is a header of one."""
+    origin = content.origin
+    lines = content.text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    for i, line in enumerate(lines):
+        if line[:1] == "{" and i:
+            break
+        if "," not in line and ";" not in line and "\t" not in line:
+            continue
+        if line.startswith(ncu.HEADER):
+            # names of kernels are what the program made them: no reason to refuse a profile
+            found = ncu_results.read(content.text, origin, mark)
+            return picked(unique(found), ncu_results.PREFERRED, pattern)
+        if nsys.header(line):
+            _refuse_undecodable(content)
+            return picked(unique(nsys.read(lines, origin, mark)), nsys.PREFERRED, pattern)
+        if plain_csv.header(line):
+            _refuse_undecodable(content)
+            found = plain_csv.read(lines, i, origin, mark)
+            return picked(found, plain_csv.PREFERRED, pattern)
+    return None
+
+
+def _documents(content: Content, pattern: re.Pattern[str] | None) -> ResultFile | None:
+    """JSON documents, each a run; lines between them are the program's.
+
+    Raises:
+        InputError: what begins like a document is broken, and no other is there; or documents are
+            of no known kind.
+    """
+    found: list[ResultFile] = []
+    problems: list[InputError] = []
+    strangers = 0
+    for document in _decoded(content, problems):
+        form = next((one for one in JSON_FORMATS if one.knows(document)), None)
+        if form is None:
+            strangers += 1
+            continue
+        one = form.read(document, content)
+        found.append(picked(unique(one), form.preferred, pattern))
+    if found:
+        _refuse_undecodable(content)
+        lost = [f"{problem}; left out" for problem in problems]
+        numbered = joined(found, names=[str(i + 1) for i in range(len(found))])
+        return replace(numbered, notes=(*numbered.notes, *lost))
+    if problems:
+        raise problems[0]
+    if strangers:
+        raise InputError("JSON, and no results that are known", where=content.origin, hint=_HINT)
+    return None
+
+
+def _decoded(content: Content, problems: list[InputError]) -> Iterator[Any]:
+    text = content.text.removeprefix("\ufeff")
+    decoder = json.JSONDecoder()
+    end = 0
+    attempts = 0
+    indented = len(text) - len(text.lstrip())
+    starts = [indented] if text[indented : indented + 1] in {"{", "["} else []
+    for start in [*starts, *(match.start() for match in _DOCUMENT.finditer(text))]:
+        if start < end or attempts == _MOST_ATTEMPTS:
+            continue
+        try:
+            document, end = decoder.raw_decode(text, start)
+        except RecursionError:
+            problems.append(_broken("nested too deeply", content, start))
+        except ValueError as error:
+            attempts += 1
+            place = getattr(error, "pos", start)
+            if text[start] == "{":  # "[info] …" is a line of a log
+                problems.append(_broken(getattr(error, "msg", str(error)), content, place))
+        else:
+            yield document
+
+
+def _broken(message: str, content: Content, position: int) -> InputError:
+    line = content.text.count("\n", 0, position) + 1
+    if content.error is not None:
+        message = content.error
+    return InputError(f"broken JSON: {message}", where=f"{content.origin}:{line}")
