@@ -15,7 +15,8 @@ Source: ``cuda_occupancy.h`` 13.0. The example is that of the CUDA C++ Best Prac
 11.1.1: 12 blocks of 128 threads.
 
 Valid: every capability of the database. On an H200 exact for blocks of 3 or more warps; smaller
-blocks that registers limit stay up to 40 % below it, as they are placed unevenly on the partitions.
+blocks of 32 registers and more can stay two fifths below it (19 of 32), as they are placed unevenly
+on the partitions.
 
 >>> import perfkit
 >>> from perfkit.models.ops import SCALAR
