@@ -144,7 +144,7 @@ def sum_words(n: int, sums: DType) -> int:
 def instruction(dtype: DType, n: int, sums: DType) -> str:
     """C++ of ``wgmma(sums, a, b, add)``: 64 x n sums, times one step of k; old sums count if add.
 
-    >>> "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16" in instruction(DType.BF16, 8, DType.F32)
+    >>> "m64n8k16.f32.bf16.bf16" in instruction(DType.BF16, 8, DType.F32)
     True
     """
     words, k = sum_words(n, sums), source.STEP_BYTES * 8 // dtype.bits

@@ -85,7 +85,7 @@ def element_name(dtype: DType) -> str:
 def text_of(file: str, macros: Mapping[str, object], generated: str = "") -> str:
     """The whole source: no compiler option and no header is needed with it.
 
-    >>> text_of("gemm_mma.cu", {"STAGES": 3}).partition("\\n")[0]
+    >>> text_of("gemm_mma.cu", {"STAGES": 3}).splitlines()[0]
     '#define STAGES 3'
     """
     parts = ("matrix_common.cuh", file)

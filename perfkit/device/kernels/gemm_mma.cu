@@ -16,7 +16,7 @@ constexpr int STEPS = ROW_BYTES / 32;
 constexpr int A_BYTES = TILE_M * ROW_BYTES, STAGE_BYTES = A_BYTES + TILE_N * ROW_BYTES;
 constexpr int M_TILES = WARP_M / 16, N_TILES = WARP_N / 8;
 
-static_assert(STEPS >= 2, "the fragments of one step load while those of another are used");
+static_assert(STEPS % 2 == 0, "the fragments of one step load while those of another are used");
 static_assert(WARP_N % 16 == 0, "ldmatrix takes two tiles of 8 columns at once");
 
 __device__ __forceinline__ void mma(word* d, const word (&a)[4], word b0, word b1) {
@@ -27,16 +27,17 @@ __device__ __forceinline__ void mma(word* d, const word (&a)[4], word b0, word b
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// Rows `tid / CHUNKS`, `+ THREADS / CHUNKS`, ... of a slice, one chunk of 16 bytes of each.
+constexpr int ROWS_AT_ONCE = THREADS / CHUNKS;  // that the block copies, a chunk per thread
+static_assert(THREADS % CHUNKS == 0 && TILE_M % ROWS_AT_ONCE == 0 && TILE_N % ROWS_AT_ONCE == 0,
+              "every thread copies as much");
+
+// This thread's chunks of a slice; `from` is the first of them, `further` bytes from each to the next.
 template <int ROWS>
-__device__ __forceinline__ void copy_rows(word to, const char* from, long long pitch) {
-  constexpr int STRIDE = THREADS / CHUNKS;
-  static_assert(THREADS % CHUNKS == 0 && ROWS % STRIDE == 0, "every thread copies as much");
+__device__ __forceinline__ void copy_rows(word to, const char* from, long long further) {
   const word row = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS;
 #pragma unroll
-  for (int i = 0; i < ROWS; i += STRIDE)
-    copy_16(to + (row + i) * ROW_BYTES + ((chunk ^ swizzle_of<CHUNKS>(row + i)) << 4),
-            from + (row + i) * pitch + chunk * 16);
+  for (int i = 0; i < ROWS; i += ROWS_AT_ONCE, from += further)
+    copy_16(to + (row + i) * ROW_BYTES + ((chunk ^ swizzle_of<CHUNKS>(row + i)) << 4), from);
 }
 
 struct Fragments {
@@ -62,21 +63,26 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
   int tile_row, tile_column;
   grouped_tile(blockIdx.x, m / TILE_M, n / TILE_N, GROUP, tile_row, tile_column);
   const long long pitch = static_cast<long long>(k) * OPERAND_BYTES;
-  const char* a_from = a + static_cast<long long>(tile_row) * TILE_M * pitch;
-  const char* b_from = b + static_cast<long long>(tile_column) * TILE_N * pitch;
+  const int my_row = threadIdx.x / CHUNKS, my_chunk = threadIdx.x % CHUNKS * 16;
+  const char* a_from = a + (static_cast<long long>(tile_row) * TILE_M + my_row) * pitch + my_chunk;
+  const char* b_from = b + (static_cast<long long>(tile_column) * TILE_N + my_row) * pitch + my_chunk;
   const word stages = shared_address(shared);
   const int slices = k / TILE_K;
 
-  auto fetch = [&](int slice, int stage) {
-    if (slice < slices) {
-      const long long along = static_cast<long long>(slice) * ROW_BYTES;
-      copy_rows<TILE_M>(stages + stage * STAGE_BYTES, a_from + along, pitch);
-      copy_rows<TILE_N>(stages + stage * STAGE_BYTES + A_BYTES, b_from + along, pitch);
+  int fetched = 0, fill = 0;  // slices, and the stage for the next one
+  auto fetch = [&]() {
+    if (fetched < slices) {
+      copy_rows<TILE_M>(stages + fill * STAGE_BYTES, a_from, ROWS_AT_ONCE * pitch);
+      copy_rows<TILE_N>(stages + fill * STAGE_BYTES + A_BYTES, b_from, ROWS_AT_ONCE * pitch);
+      a_from += ROW_BYTES;
+      b_from += ROW_BYTES;
     }
     commit_copies();  // an empty group at the end, so that counting groups counts slices
+    ++fetched;
+    fill = fill == STAGES - 1 ? 0 : fill + 1;
   };
 #pragma unroll
-  for (int stage = 0; stage < STAGES - 1; ++stage) fetch(stage, stage);
+  for (int stage = 0; stage < STAGES - 1; ++stage) fetch();
 
   // ldmatrix takes a 16 x 32 byte piece: of A as rows 0-7, 8-15, then the second 16 bytes of them;
   // of B (two tiles of 8 columns) as both halves of the first eight rows, then of the others
@@ -88,38 +94,46 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 
   word sums[M_TILES][N_TILES * 4] = {};
   Fragments fragments[2];
+  int use = 0;
+  auto load = [&](int step) {
+    const word stage = stages + use * STAGE_BYTES;
+    fragments[step % 2].load(stage + a_row, a_chunk, stage + b_row, b_chunk, step);
+  };
+  auto multiply = [&](int step) {
+    const Fragments& now = fragments[step % 2];
+#pragma unroll
+    for (int i = 0; i < M_TILES; ++i)
+#pragma unroll
+      for (int j = 0; j < N_TILES; ++j) {
+        const int column = i % 2 ? N_TILES - 1 - j : j;  // there and back: b stays in reach
+        mma(&sums[i][4 * column], now.a[i], now.b[column / 2][column % 2 * 2],
+            now.b[column / 2][column % 2 * 2 + 1]);
+      }
+  };
+  auto all_but_last_step = [&]() {
+#pragma unroll
+    for (int step = 0; step < STEPS - 1; ++step) {
+      load(step + 1);
+      if (step == 0) fetch();  // into the stage that was used up before the last barrier
+      multiply(step);
+    }
+  };
+
   wait_copies<STAGES - 2>();
   __syncthreads();
-  fragments[0].load(stages + a_row, a_chunk, stages + b_row, b_chunk, 0);
-
-  int use = 0, fill = STAGES - 1;
-  for (int slice = 0; slice < slices; ++slice) {
-#pragma unroll
-    for (int step = 0; step < STEPS; ++step) {
-      if (step == STEPS - 1) {
-        wait_copies<STAGES - 2>();
-        __syncthreads();
-        use = use == STAGES - 1 ? 0 : use + 1;
-      }
-      const word stage = stages + use * STAGE_BYTES;
-      fragments[(step + 1) % 2].load(stage + a_row, a_chunk, stage + b_row, b_chunk,
-                                     (step + 1) % STEPS);
-      if (step == 0) {
-        // the slot that was used up before the last barrier
-        fetch(slice + STAGES - 1, fill);
-        fill = fill == STAGES - 1 ? 0 : fill + 1;
-      }
-      const Fragments& now = fragments[step % 2];
-#pragma unroll
-      for (int i = 0; i < M_TILES; ++i)
-#pragma unroll
-        for (int j = 0; j < N_TILES; ++j) {
-          const int column = i % 2 ? N_TILES - 1 - j : j;  // there and back: b stays in reach
-          mma(&sums[i][4 * column], now.a[i], now.b[column / 2][column % 2 * 2],
-              now.b[column / 2][column % 2 * 2 + 1]);
-        }
-    }
+  load(0);
+  all_but_last_step();
+  // Each time round begins with the last step of a slice: what loads after the barrier is needed
+  // within the same iteration, so that the compiler starts it early
+  for (int slice = 1; slice < slices; ++slice) {
+    wait_copies<STAGES - 2>();
+    __syncthreads();
+    use = use == STAGES - 1 ? 0 : use + 1;
+    load(0);
+    multiply(STEPS - 1);
+    all_but_last_step();
   }
+  multiply(STEPS - 1);
   wait_copies<0>();
 
   const long long out_pitch = static_cast<long long>(n) * OUT_BYTES;

@@ -1,0 +1,122 @@
+"""Attention forward with ``mma.sync``, the scores never in device memory: 8.0 and later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from perfkit.device import matrix_source as source
+from perfkit.device.backend import Launch
+from perfkit.errors import UsageError
+from perfkit.kernel import DType
+from perfkit.record import record
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_WARPS: Final = 4
+_TILE_Q: Final = 16 * _WARPS
+_TILE_KV: Final = 64
+_HEADS: Final = (64, 128)
+_DTYPES: Final = (DType.F16, DType.BF16)
+
+
+@record
+class Attention:
+    """A problem: ``heads`` of all batches together, each with rows of ``head_size`` elements.
+
+    Causal: the last query sees all keys, each one before it a key less.
+    """
+
+    heads: int
+    q_rows: int
+    kv_rows: int
+    head_size: int
+    dtype: DType = DType.BF16
+    is_causal: bool = False
+
+    @property
+    def pairs(self) -> int:
+        """Of a query and a key that it sees, in all heads.
+
+        >>> Attention(heads=1, q_rows=64, kv_rows=64, head_size=64, is_causal=True).pairs
+        2080
+        """
+        unseen = self.q_rows * (self.q_rows - 1) // 2 if self.is_causal else 0
+        return self.heads * (self.q_rows * self.kv_rows - unseen)
+
+    @property
+    def flops(self) -> int:
+        """Of the two products; the softmax is not counted."""
+        return 4 * self.head_size * self.pairs
+
+    @property
+    def least_bytes(self) -> int:
+        """Q, K and V read once, the result written once."""
+        rows = 2 * (self.q_rows + self.kv_rows)
+        return self.heads * rows * self.head_size * self.dtype.bits // 8
+
+
+@record
+class AttentionKernel:
+    """Of arguments: Q, K, V, O, then q_rows and kv_rows as int32 and the scale as float32."""
+
+    text: str
+    name: str
+    launch: Launch
+
+
+def kernel(problem: Attention) -> AttentionKernel:
+    """The kernel and its launch.
+
+    Raises:
+        UsageError: a type or size that it is not written for.
+    """
+    p = problem
+    if p.dtype not in _DTYPES or p.head_size not in _HEADS:
+        raise UsageError(
+            f"dtype = {p.dtype}, head size = {p.head_size}: the attention kernel takes f16 or bf16 "
+            "and heads of 64 or 128"
+        )
+    source.require_multiples({"q_rows": (p.q_rows, _TILE_Q), "kv_rows": (p.kv_rows, _TILE_KV)})
+    if p.heads < 1:
+        raise UsageError(f"heads = {p.heads}: must be at least 1")
+    if p.is_causal and p.kv_rows < p.q_rows:
+        raise UsageError(
+            f"kv_rows = {p.kv_rows}: fewer than queries ({p.q_rows}), the first would see none"
+        )
+    macros = {
+        "OPERAND": source.ptx_name(p.dtype),
+        "OUT": source.ptx_name(p.dtype),
+        "OUT_BYTES": 2,
+        "HEAD": p.head_size,
+        "WARPS": _WARPS,
+        "TILE_KV": _TILE_KV,
+        "CAUSAL": int(p.is_causal),
+    }
+    return AttentionKernel(
+        text=source.text_of("flash_attention.cu", macros),
+        name="flash_attention",
+        launch=Launch(
+            grid=(p.q_rows // _TILE_Q, p.heads, 1),
+            block=(32 * _WARPS, 1, 1),
+            # the queries, and two tiles of keys and values each
+            dynamic_bytes=(_TILE_Q + 4 * _TILE_KV) * p.head_size * 2,
+        ),
+    )
+
+
+def reference(
+    q: NDArray[Any], k: NDArray[Any], v: NDArray[Any], *, scale: float, is_causal: bool
+) -> NDArray[Any]:
+    """The same in float64: arrays of [heads, rows, head size]."""
+    import numpy as np
+
+    q, k, v = (np.asarray(x, np.float64) for x in (q, k, v))
+    scores = scale * (q @ k.swapaxes(1, 2))
+    if is_causal:
+        queries, keys = scores.shape[1:]
+        last = np.arange(queries)[:, None] + keys - queries
+        scores = np.where(np.arange(keys) > last, -np.inf, scores)
+    scores = np.exp(scores - scores.max(axis=2, keepdims=True))
+    found: NDArray[Any] = scores / scores.sum(axis=2, keepdims=True) @ v
+    return found
