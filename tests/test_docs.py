@@ -1,9 +1,10 @@
 """What the documentation shows is what happens.
 
 A fenced block marked ``console`` in README.md or docs/ holds commands after ``$ `` and, under each,
-its output. Lines that start with ``$ perfkit``, ``$ python`` or ``$ echo`` run in a shell, in
-order, and must print what the file shows; ``...`` stands for anything. A command may fail only if
-``$ echo $?`` follows. Other commands (``$ pip``, ``$ make``) are for people.
+its output. Lines that start with ``$ perfkit``, ``$ python`` or ``$ echo``, perhaps with a variable
+before it, run in a shell, in order, and must print what the file shows; ``...`` stands for
+anything. A command may fail only if ``$ echo $?`` follows. Other commands (``$ pip``, ``$ make``)
+are for people.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
-RUNS = re.compile(r"(perfkit|python|echo)\b")
+RUNS = re.compile(r"(?:[A-Z_]+=\S* )?(perfkit|python|echo)\b")
 FENCE = re.compile(r"^( *)```console\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
