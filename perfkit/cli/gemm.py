@@ -16,6 +16,7 @@ from perfkit.cli.help import examples, new_app
 from perfkit.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from perfkit.arch.types import Target
@@ -175,7 +176,7 @@ def _refuse_what_excludes(
         raise UsageError("--split-k 0: at least one block computes a tile", hint="--stream-k")
 
 
-def _refuse_with_rank(of_a_tile: dict[str, object]) -> None:
+def _refuse_with_rank(of_a_tile: Mapping[str, object]) -> None:
     """What a ranking would pass over in silence."""
     names = " and ".join(f"--{name}" for name, value in of_a_tile.items() if value is not None)
     if names:
