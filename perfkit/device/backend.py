@@ -6,7 +6,7 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from perfkit.record import record
@@ -138,13 +138,18 @@ class Card(Protocol):
         stream: Stream | None = None,
     ) -> None: ...
 
+    def prepare(
+        self, function: Function, launch: Launch, arguments: Sequence[Argument]
+    ) -> Callable[[], None]:
+        """A launch that is ready: calling it costs the host no more than the driver's call."""
+
     def stream(self) -> Stream:
         """Another order of work."""
 
     def mark(self, stream: Stream | None = None) -> Mark: ...
 
-    def follow(self, stream: Stream, mark: Mark) -> None:
-        """Later work of ``stream`` waits for ``mark``."""
+    def follow(self, stream: Stream | None, mark: Mark) -> None:
+        """Later work of ``stream``, or of the card's own, waits for ``mark``."""
 
     def join(self, mark: Mark) -> None:
         """Later work of the card's own stream waits for ``mark``."""

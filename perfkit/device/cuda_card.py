@@ -8,7 +8,7 @@ touches a setting of the card.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from perfkit.access import require_cuda
@@ -139,18 +139,28 @@ class CudaCard:
         arguments: Sequence[Argument],
         stream: Any = None,
     ) -> None:
+        self.prepare(function, launch, arguments, stream)()
+
+    def prepare(
+        self,
+        function: Any,
+        launch: Launch,
+        arguments: Sequence[Argument],
+        stream: Any = None,
+    ) -> Callable[[], None]:
         from cuda.bindings import driver
 
         values = [packed(argument) for argument in arguments]
         pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-        answer = driver.cuLaunchKernelEx(
-            launch_config(launch, self._handle(stream)),
-            function.handle,
-            ctypes.addressof(pointers),
-            0,
-        )
+        config = launch_config(launch, self._handle(stream))
+        start, handle, where = driver.cuLaunchKernelEx, function.handle, ctypes.addressof(pointers)
         shape = f"grid {launch.grid}, block {launch.block}, {launch.dynamic_bytes} B"
-        check(answer, f"launching {function.name} ({shape})")
+        what = f"launching {function.name} ({shape})"
+
+        def work(_keep: object = (values, pointers)) -> None:
+            check(start(config, handle, where, 0), what)
+
+        return work
 
     def stream(self) -> Any:
         return self._core.create_stream()
@@ -164,7 +174,7 @@ class CudaCard:
         return (stream or self._stream).record(options=EventOptions(**_timing_options()))
 
     def follow(self, stream: Any, mark: Any) -> None:
-        stream.wait(mark)
+        (stream or self._stream).wait(mark)
 
     def join(self, mark: Any) -> None:
         self._stream.wait(mark)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from perfkit.compiled.compile_options import CompileOptions
 from perfkit.compiled.nvrtc import compile_source
+from perfkit.errors import InputError
 
 if TYPE_CHECKING:
     from perfkit.compiled.cache import CompiledSource
@@ -63,3 +64,28 @@ def build_text(
         path.write_text(text, encoding="utf-8")
         compiled = compile_for(card, path, suffix=suffix)
     return card.load(compiled.cubin, names)
+
+
+def build_path(
+    card: Card, path: str, kernel: str, *, defines: Sequence[str] = (), suffix: str = ""
+) -> Function:
+    """A kernel of a user's source: its symbol, its name, or an instance of a template.
+
+    Raises:
+        InputError: the file cannot be read, or has no such kernel, or several.
+        Unavailable, CompileError, DeviceError: as above.
+    """
+    from perfkit.compiled.names import shown_names
+
+    expressions = (kernel,) if "<" in kernel else ()
+    options = CompileOptions(defines=tuple(defines), compiler="nvrtc", name_expressions=expressions)
+    compiled = compile_source(path, arch=arch_of(card, suffix), options=options)
+    names = shown_names(symbol for symbol, _ in compiled.entries)
+    wanted = kernel.replace(" ", "")
+    found = [s for s, name in names.items() if wanted in {s, name.replace(" ", "")}]
+    if not found and expressions and len(names) == 1:
+        found = list(names)
+    if len(found) != 1:
+        known = ", ".join(sorted(names.values())) or "none: is it __global__, or a template?"
+        raise InputError(f"no kernel called {kernel!r}", where=path, hint=f"it has: {known}")
+    return card.load(compiled.cubin, found)[0]

@@ -18,6 +18,7 @@ Task = Callable[[dict[str, Any]], Iterator[dict[str, Any]]]
 TASKS: Final = {
     "ceilings": "perfkit.device.experiments.groups:measure_group",
     "probe": "perfkit.device.probe:probe",
+    "measure": "perfkit.device.measure_task:measure",
 }
 
 

@@ -1,0 +1,187 @@
+"""The same work with good and bad places in memory: strides, structs, transposes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from perfkit.device.backend import Launch, launch_1d
+from perfkit.device.workload import (
+    Case,
+    Code,
+    Demand,
+    Flow,
+    Role,
+    Sizes,
+    Workload,
+    arrays,
+    blocks_for,
+    i32,
+    i64,
+    whole_warps,
+)
+from perfkit.errors import UsageError
+from perfkit.models.banks import wavefronts
+from perfkit.models.coalescing import LINE_BYTES, SECTOR_BYTES, global_access
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_FILE: Final = "layout.cu"
+_WARP: Final = range(32)
+_TILE: Final = 32
+_STRUCT_BYTES: Final = 32
+_MASS, _CHARGE = 3, 7  # floats of the struct
+
+Arrays = Mapping[str, "NDArray[Any]"]
+
+
+def _sector_bytes(n: int, stride_bytes: int) -> float:
+    """Bytes of all sectors that n floats at that stride lie in: those of a warp, in proportion."""
+    of_warp = global_access(4, [lane * stride_bytes for lane in _WARP]).sectors
+    # a warp that starts inside a sector shares it with the one before
+    return max(of_warp * SECTOR_BYTES * n / 32, 4.0 * n)
+
+
+def _strided(sizes: Sizes) -> Case:
+    n, stride, threads = sizes["n"], sizes["stride"], sizes["threads"]
+    if stride >= 2**31:
+        raise UsageError(f"stride = {stride}: the kernel takes it as a 32-bit integer")
+    return Case(
+        code=Code(kernel="strided", file=_FILE),
+        launch=launch_1d(blocks_for(n, threads), threads),
+        arrays=arrays("f32", [("a", n * stride, Role.IN), ("b", n, Role.OUT)]),
+        arguments=("a", "b", i64(n), i32(stride)),
+        demand=Demand(
+            read_bytes=_sector_bytes(n, 4 * stride), write_bytes=4 * n, useful_bytes=8 * n
+        ),
+        reference=lambda given: {"b": given["a"][::stride]},
+    )
+
+
+def _array_of_structs(sizes: Sizes) -> Case:
+    n, threads = sizes["n"], sizes["threads"]
+    floats = _STRUCT_BYTES // 4
+
+    def reference(given: Arrays) -> Arrays:
+        p = given["p"].reshape(n, floats)
+        return {"out": p[:, _MASS] * p[:, _CHARGE]}
+
+    return Case(
+        code=Code(kernel="array_of_structs", file=_FILE),
+        launch=launch_1d(blocks_for(n, threads), threads),
+        arrays=arrays("f32", [("p", n * floats, Role.IN), ("out", n, Role.OUT)]),
+        arguments=("p", "out", i64(n)),
+        demand=Demand(
+            read_bytes=_sector_bytes(n, _STRUCT_BYTES),
+            write_bytes=4 * n,
+            useful_bytes=12 * n,
+            flow=Flow(flops=n),
+        ),
+        reference=reference,
+    )
+
+
+def _struct_of_arrays(sizes: Sizes) -> Case:
+    n, threads = sizes["n"], sizes["threads"]
+    return Case(
+        code=Code(kernel="struct_of_arrays", file=_FILE),
+        launch=launch_1d(blocks_for(n, threads), threads),
+        arrays=arrays("f32", [("mass", n, Role.IN), ("charge", n, Role.IN), ("out", n, Role.OUT)]),
+        arguments=("mass", "charge", "out", i64(n)),
+        demand=Demand(read_bytes=8 * n, write_bytes=4 * n, flow=Flow(flops=n)),
+        reference=lambda given: {"out": given["mass"] * given["charge"]},
+    )
+
+
+def _transpose(kernel: str, l1_per_warp: Callable[[], float], l2_per_warp: float) -> Any:
+    """A transpose; bytes through L1 and L2 for each 32 floats, both directions together."""
+
+    def build(sizes: Sizes) -> Case:
+        rows, columns, threads = sizes["rows"], sizes["columns"], whole_warps(sizes)
+        if max(rows, columns) >= 2**21:
+            raise UsageError(f"rows, columns = {rows}, {columns}: at most {2**21 - 1} each")
+        n = rows * columns
+        return Case(
+            code=Code(kernel=kernel, file=_FILE),
+            launch=Launch(
+                grid=(-(-columns // _TILE), -(-rows // _TILE), 1), block=(_TILE, threads // 32, 1)
+            ),
+            arrays=arrays("f32", [("a", n, Role.IN), ("b", n, Role.OUT)]),
+            arguments=("a", "b", i32(rows), i32(columns)),
+            demand=Demand(
+                read_bytes=4 * n,
+                write_bytes=4 * n,
+                l2_bytes=l2_per_warp * n / 32,
+                l1_bytes=l1_per_warp() * n / 32,
+            ),
+            reference=lambda given: {"b": given["a"].reshape(rows, columns).T.ravel()},
+        )
+
+    return build
+
+
+def _naive_l1() -> float:
+    """A load of one line, and a store whose lanes each go to a line of their own."""
+    return LINE_BYTES * (1 + global_access(4, [4096 * lane for lane in _WARP]).lines)
+
+
+def _tiled_l1(pitch: int) -> Callable[[], float]:
+    """Global load and store of a line each, and what the tile costs."""
+
+    def passes() -> float:
+        row = wavefronts(4, [4 * lane for lane in _WARP], store=True)
+        column = wavefronts(4, [4 * pitch * lane for lane in _WARP])
+        return float(LINE_BYTES * (2 + row + column))
+
+    return passes
+
+
+_SECTORS_OF_ROW: Final = LINE_BYTES  #: 32 floats side by side
+_SECTORS_OF_COLUMN: Final = 32 * SECTOR_BYTES  #: below one another
+
+
+def _plain(name: str, summary: str, sizes: Sizes, build: Callable[[Sizes], Case]) -> Workload:
+    return Workload(
+        name=name,
+        group="layout",
+        summary=summary,
+        sizes={**sizes, "threads": 256},
+        size="n",
+        checks=({"n": 100_003}, {"n": 5, "threads": 96}),
+        build=build,
+    )
+
+
+def _tile(name: str, summary: str, build: Callable[[Sizes], Case]) -> Workload:
+    return Workload(
+        name=name,
+        group="layout",
+        summary=summary,
+        sizes={"rows": 16384, "columns": 16384, "threads": 256},
+        size="rows",
+        checks=({"rows": 517, "columns": 1030}, {"rows": 3, "columns": 70, "threads": 96}),
+        build=build,
+    )
+
+
+WORKLOADS: Final = (
+    _plain("strided", "b[i] = a[i * stride], f32", {"n": 2**26, "stride": 8}, _strided),
+    _plain("array_of_structs", "two of eight floats of a struct", {"n": 2**26}, _array_of_structs),
+    _plain("struct_of_arrays", "the same, each field apart", {"n": 2**27}, _struct_of_arrays),
+    _tile(
+        "transpose_naive",
+        "rows read, columns written",
+        _transpose("transpose_naive", _naive_l1, _SECTORS_OF_ROW + _SECTORS_OF_COLUMN),
+    ),
+    _tile(
+        "transpose_tiled",
+        "through 32 x 32 in shared memory, whose columns conflict",
+        _transpose("transpose_tiled", _tiled_l1(_TILE), 2 * _SECTORS_OF_ROW),
+    ),
+    _tile(
+        "transpose_padded",
+        "through 32 x 33 in shared memory, without conflicts",
+        _transpose("transpose_padded", _tiled_l1(_TILE + 1), 2 * _SECTORS_OF_ROW),
+    ),
+)
