@@ -41,6 +41,7 @@ COMMANDS: Final = {
     "diagnose": "diagnose",
     "latency": "latency",
     "overlap": "overlap",
+    "ceilings": "ceilings",
     "arch": "arch",
     "gpu": "gpu",
     "doctor": "doctor",

@@ -61,20 +61,18 @@ class Stopwatch:
 
         self._card = card
         self.monitor = monitor or Monitor(card.device.uuid)
-        self._flush, self._hold = build(card, "between.cu", ("flush_l2", "hold"))
+        flush, hold = build(card, "between.cu", ("flush_l2", "hold"))
         size = (card.device.l2_bytes or _FLUSH_FALLBACK_BYTES // _FLUSH_RATIO) * _FLUSH_RATIO
         self._buffer = card.allocate(size)
         self._sink = card.allocate(4)
         card.fill(self._buffer, 0)
-        self._flush_arguments = (self._buffer, np.uint64(size // 16), self._sink)
-        self._hold_arguments = (np.uint64(_HOLD_NS),)
+        blocks = 4 * card.device.sm_count
+        flushed = (self._buffer, np.uint64(size // 16), self._sink)
+        self._flush_caches = card.prepare(flush, launch_1d(blocks, 256), flushed)
+        self._hold = card.prepare(hold, launch_1d(1, 1), (np.uint64(_HOLD_NS),))
 
     def _prepare(self, *, cold: bool) -> None:
-        if cold:
-            blocks = 4 * self._card.device.sm_count
-            self._card.launch(self._flush, launch_1d(blocks, 256), self._flush_arguments)
-        else:
-            self._card.launch(self._hold, launch_1d(1, 1), self._hold_arguments)
+        (self._flush_caches if cold else self._hold)()
 
     def time(self, work: Work, sampling: Sampling | None = None) -> Timing:
         """One run of ``work``, which enqueues launches and returns.

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.analysis.measured_ceilings import Ceiling
 from perfkit.device.backend import Launch, launch_1d
-from perfkit.device.experiments.ceiling import Bench, Ceiling, Way, rate
+from perfkit.device.experiments.ceiling import Bench, Way, rate
 from perfkit.device.program import build
 
 if TYPE_CHECKING:
@@ -58,8 +59,7 @@ def _streams(bench: Bench, mix: str, buffers: list[Memory], size: int) -> Iterat
                     yield Way(
                         f"{unroll} x 16 B in flight, {threads} threads, {resident}"
                         + (", past L1" if hint else ""),
-                        partial(
-                            card.launch,
+                        card.prepare(
                             function,
                             launch_1d(blocks, threads),
                             (*buffers, np.uint64(tiles)),
@@ -87,13 +87,13 @@ def _driver_ways(bench: Bench, mix: str, buffers: list[Memory], size: int) -> It
 
 
 def l2(bench: Bench) -> Iterator[Ceiling]:
-    """Reads past L1 of buffers that L2 holds."""
+    """Reads past L1 of buffers that L2 holds, a different part by each block at a time."""
     card = bench.card
     whole = card.device.l2_bytes
     if whole is None:
         return
-    sizes = [int(whole * share) // 2**20 * 2**20 for share in (0.1, 0.2, 0.3, 0.4)]
-    yield from _cached(bench, "l2", "read_l2", [s for s in sizes if s], _THREADS)
+    sizes = [int(whole * share) // 2**19 * 2**19 for share in (0.15, 0.2, 0.3, 0.4, 0.5)]
+    yield from _cached(bench, "l2", "read_l2", [size for size in sizes if size], _THREADS)
 
 
 def l1(bench: Bench) -> Iterator[Ceiling]:
@@ -123,10 +123,13 @@ def _cached(
                 per_sm = function.blocks_per_sm(threads, 0)
                 blocks = per_sm * card.device.sm_count
                 count = max(1, _CACHED_BYTES // (blocks * tile))
-                arguments = (buffer, sink, np.uint32(size // tile), np.uint32(count))
+                # blocks of L2 stay apart; in L1 every block reads all
+                tiles = size // tile
+                step = 1 if group == "l1" else max(1, blocks % tiles)
+                arguments = (buffer, sink, np.uint32(tiles), np.uint32(step), np.uint32(count))
                 yield Way(
                     f"{size // 1024} KiB, {threads} threads, {per_sm} blocks per SM",
-                    partial(card.launch, function, launch_1d(blocks, threads), arguments),
+                    card.prepare(function, launch_1d(blocks, threads), arguments),
                     count * blocks * tile,
                 )
 
@@ -153,7 +156,7 @@ def shared(bench: Bench) -> Iterator[Ceiling]:
             arguments: tuple[Any, ...] = (sink, np.uint32(count))
             yield Way(
                 f"{threads} threads, {blocks // card.device.sm_count} blocks per SM",
-                partial(card.launch, function, shape, arguments),
+                card.prepare(function, shape, arguments),
                 count * blocks * tile,
             )
 

@@ -1,37 +1,16 @@
-"""One ceiling as measured: the best of all ways to drive one thing, and which way that was."""
+"""How a ceiling is found: the best of all ways to drive one thing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from perfkit.analysis.measured_ceilings import Ceiling
 from perfkit.device.timing import Sampling, Stopwatch, Timing
 from perfkit.record import record
 
 if TYPE_CHECKING:
     from perfkit.device.backend import Card
-
-
-@record
-class Ceiling:
-    """A figure of the card.
-
-    ``unit`` is ``bytes_per_s``, ``flop_per_s``, ``op_per_s``, ``s`` or ``cycles``. Rates are the
-    best, latencies the least.
-    """
-
-    group: str  #: what is driven: ``dram``, ``l2``, ``simt``, ``tensor``, ``latency``, ``transfer``
-    name: str  #: how: ``read``, ``bf16/f32 wgmma``
-    value: float
-    unit: str
-    how: str  #: the launch shape or instruction that gave it
-    tried: int  #: ways that were tried
-    median_of: int  #: samples behind the figure
-    sm_clock_hz: float | None = None
-    throttles: tuple[str, ...] = ()
-    dtype: str | None = None
-    accumulate: str | None = None
-    compute_unit: str | None = None  #: ``simt`` | ``tensor``
 
 
 class Way(NamedTuple):

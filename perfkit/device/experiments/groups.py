@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any, Final
 
+from perfkit.analysis.measured_ceilings import Ceiling
 from perfkit.device.cuda_card import open_card
 from perfkit.device.experiments.bandwidth import dram, l1, l2, shared
-from perfkit.device.experiments.ceiling import Bench, Ceiling
+from perfkit.device.experiments.ceiling import Bench
 from perfkit.device.experiments.issue import simt
 from perfkit.device.experiments.latency import latency
 from perfkit.device.experiments.tensor import tensor

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from perfkit.analysis.measured_ceilings import Ceiling
 from perfkit.device.backend import launch_1d
-from perfkit.device.experiments.ceiling import Bench, Ceiling, Way, rate
+from perfkit.device.experiments.ceiling import Bench, Way, rate
 from perfkit.device.program import build
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ INSTRUCTIONS: Final = (
     Instruction("fma_f16", "f16x2 FMA", "uint32", 4, "f16", (5, 3)),
     Instruction("fma_bf16", "bf16x2 FMA", "uint32", 4, "bf16", (8, 0)),
     Instruction("mad_s32", "s32 multiply-add", "uint32", 2, "s32"),
-    Instruction("add_s32", "s32 add", "uint32", 1, None),
     Instruction("ex2_f32", "f32 2^x (special function unit)", "float32", 1, None),
 )
 
@@ -65,7 +64,7 @@ def _rate_of(bench: Bench, entry: Instruction) -> Ceiling:
             blocks = per_sm * card.device.sm_count
             yield Way(
                 f"{threads} threads, {per_sm} blocks per SM",
-                partial(card.launch, function, launch_1d(blocks, threads), arguments),
+                card.prepare(function, launch_1d(blocks, threads), arguments),
                 blocks * threads * _ROUNDS * _INSTRUCTIONS * entry.operations,
             )
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.analysis.measured_ceilings import Ceiling
 from perfkit.device.backend import launch_1d
-from perfkit.device.experiments.ceiling import Bench, Ceiling
+from perfkit.device.experiments.ceiling import Bench
 from perfkit.device.experiments.issue import INSTRUCTIONS, SOURCE
 from perfkit.device.program import build
 
@@ -32,7 +33,7 @@ def _memory(bench: Bench) -> Iterator[Ceiling]:
     import numpy as np
 
     card = bench.card
-    chase, chase_shared = build(card, "chase.cu", ("chase", "chase_shared"))
+    chase, chase_shared = build(card, "latency.cu", ("chase", "chase_shared"))
     out = card.allocate(24)
     steps = 10_000
     yield from _figures(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.analysis.measured_ceilings import Ceiling
 from perfkit.device.backend import launch_1d
-from perfkit.device.experiments.ceiling import Bench, Ceiling, Way, rate
+from perfkit.device.experiments.ceiling import Bench, Way, rate
 from perfkit.device.matrix_roofs import mma_roofs, wgmma_roofs
 from perfkit.device.program import build_text
 
@@ -47,8 +47,7 @@ def _one(bench: Bench, kind: str, roof: MatrixRoof) -> Ceiling:
             repeats = max(1, int(_FLOPS / (blocks * roof.flops_per_block)))
             yield Way(
                 f"{roof.shape}, {per_sm} blocks of {roof.threads} threads per SM",
-                partial(
-                    card.launch,
+                card.prepare(
                     function,
                     launch_1d(blocks, roof.threads, roof.dynamic_bytes),
                     (data, out, np.int32(repeats)),

@@ -12,8 +12,9 @@ from functools import partial
 from statistics import median
 from typing import Final
 
+from perfkit.analysis.measured_ceilings import Ceiling
 from perfkit.device.backend import launch_1d
-from perfkit.device.experiments.ceiling import Bench, Ceiling, Way, rate
+from perfkit.device.experiments.ceiling import Bench, Way, rate
 from perfkit.device.experiments.issue import SOURCE
 from perfkit.device.program import build
 
@@ -69,7 +70,7 @@ def launch(bench: Bench) -> Iterator[Ceiling]:
     """What an empty kernel takes: from the call to its end, and of many in a row each."""
     card = bench.card
     (nothing,) = build(card, SOURCE, ["nothing"])
-    once = partial(card.launch, nothing, launch_1d(1, 32), ())
+    once = card.prepare(nothing, launch_1d(1, 32), ())
 
     def alone() -> None:
         once()

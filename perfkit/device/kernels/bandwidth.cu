@@ -76,29 +76,32 @@ __device__ __forceinline__ void stream(const uint4* a, const uint4* b, uint4* c,
 STREAMS(1, 0) STREAMS(2, 0) STREAMS(4, 0) STREAMS(8, 0)
 STREAMS(1, 1) STREAMS(2, 1) STREAMS(4, 1) STREAMS(8, 1)
 
-// Every block reads the whole of a buffer `passes` times, each starting somewhere else. L2: past
-// L1; L1: kept there, so the buffer must be smaller than it.
-#define CACHED(name, operation)                                                              \
-    extern "C" __global__ void name(const uint4* a, uint4* c, unsigned tiles, unsigned count) \
-    {                                                                                        \
-        unsigned seen = 0, tile = (blockIdx.x * 7919u) % tiles;                              \
-        for (unsigned n = 0; n < count; ++n) {                                               \
-            const uint4* p = a + (u64)tile * 8 * blockDim.x + threadIdx.x;                   \
-            uint4 v[8];                                                                      \
-            _Pragma("unroll") for (int i = 0; i < 8; ++i)                                    \
-                asm volatile(operation " {%0, %1, %2, %3}, [%4];"                            \
-                             : "=r"(v[i].x), "=r"(v[i].y), "=r"(v[i].z), "=r"(v[i].w)        \
-                             : "l"(p + i * blockDim.x));                                     \
-            _Pragma("unroll") for (int i = 0; i < 8; ++i)                                    \
-                seen ^= v[i].x ^ v[i].y ^ v[i].z ^ v[i].w;                                   \
-            tile = tile + 1 == tiles ? 0 : tile + 1;                                         \
-        }                                                                                    \
-        if (seen == 0x9e3779b9u) c[0].x = seen;                                              \
+// Every block goes through a buffer `count` tiles far, from its own tile on, `step` tiles at a time.
+// L2: past L1, and blocks that run together read different tiles, as their requests for one line
+// would be merged before they reach L2. L1: every block reads all of a small buffer.
+#define CACHED(name, operation)                                                        \
+    extern "C" __global__ void name(const uint4* a, uint4* c, unsigned tiles,          \
+                                    unsigned step, unsigned count)                     \
+    {                                                                                  \
+        unsigned seen = 0, tile = blockIdx.x % tiles;                                  \
+        for (unsigned n = 0; n < count; ++n) {                                         \
+            const uint4* p = a + (u64)tile * 8 * blockDim.x + threadIdx.x;             \
+            uint4 v[8];                                                                \
+            _Pragma("unroll") for (int i = 0; i < 8; ++i)                              \
+                asm volatile(operation " {%0, %1, %2, %3}, [%4];"                      \
+                             : "=r"(v[i].x), "=r"(v[i].y), "=r"(v[i].z), "=r"(v[i].w)  \
+                             : "l"(p + i * blockDim.x));                               \
+            _Pragma("unroll") for (int i = 0; i < 8; ++i)                              \
+                seen ^= v[i].x ^ v[i].y ^ v[i].z ^ v[i].w;                             \
+            tile = (tile + step) % tiles;                                              \
+        }                                                                              \
+        if (seen == 0x9e3779b9u) c[0].x = seen;                                        \
     }
 CACHED(read_l2, "ld.global.cg.v4.u32")
 CACHED(read_l1, "ld.global.ca.v4.u32")
 
-// 16 bytes per lane, lane after lane: four wavefronts of 128 bytes a warp, no conflict.
+// 16 bytes per lane, lane after lane: four wavefronts of 128 bytes a warp, no conflict. Volatile:
+// loads of one address would be merged.
 extern "C" __global__ void read_shared(uint4* c, unsigned count)
 {
     extern __shared__ uint4 tile[];
@@ -109,7 +112,7 @@ extern "C" __global__ void read_shared(uint4* c, unsigned count)
         uint4 v[8];
         #pragma unroll
         for (int i = 0; i < 8; ++i)
-            asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+            asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
                          : "=r"(v[i].x), "=r"(v[i].y), "=r"(v[i].z), "=r"(v[i].w)
                          : "r"(at + (i & 1) * 16 * blockDim.x));
         #pragma unroll

@@ -22,7 +22,6 @@ typedef unsigned int word;
 KERNEL(fma_f32, float, asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(v[i]) : "f"(a), "f"(b)))
 KERNEL(fma_f64, double, asm volatile("fma.rn.f64 %0, %0, %1, %2;" : "+d"(v[i]) : "d"(a), "d"(b)))
 KERNEL(mad_s32, word, asm volatile("mad.lo.u32 %0, %0, %1, %2;" : "+r"(v[i]) : "r"(a), "r"(b)))
-KERNEL(add_s32, word, asm volatile("add.u32 %0, %0, %1;" : "+r"(v[i]) : "r"(a)))
 KERNEL(ex2_f32, float, asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(v[i])))
 #if __CUDA_ARCH__ >= 530
 KERNEL(fma_f16, word, asm volatile("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(v[i]) : "r"(a), "r"(b)))
@@ -46,7 +45,6 @@ KERNEL(fma_bf16, word, asm volatile("fma.rn.bf16x2 %0, %0, %1, %2;" : "+r"(v[i])
 CHAIN(fma_f32, float, asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(v) : "f"(a), "f"(b)))
 CHAIN(fma_f64, double, asm volatile("fma.rn.f64 %0, %0, %1, %2;" : "+d"(v) : "d"(a), "d"(b)))
 CHAIN(mad_s32, word, asm volatile("mad.lo.u32 %0, %0, %1, %2;" : "+r"(v) : "r"(a), "r"(b)))
-CHAIN(add_s32, word, asm volatile("add.u32 %0, %0, %1;" : "+r"(v) : "r"(a)))
 CHAIN(ex2_f32, float, asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(v)))
 
 // Does nothing: what a launch takes by itself.

@@ -1,0 +1,82 @@
+"""The environment of a measurement, read from the driver, NVML and the installed packages."""
+
+from __future__ import annotations
+
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final
+
+from perfkit import __version__
+from perfkit.access import require_nvrtc
+from perfkit.analysis.environment import Environment
+from perfkit.device.nvml import Monitor
+from perfkit.device.properties import Device, target_of
+from perfkit.errors import Unavailable, UnknownTarget
+
+_PACKAGES: Final = (
+    *("cuda-bindings", "cuda-core", "nvidia-ml-py"),
+    *("nvidia-cuda-nvrtc-cu12", "nvidia-cuda-nvrtc", "numpy", "torch"),
+)
+_MIB: Final = 2**20
+
+
+def environment(device: Device, monitor: Monitor | None = None) -> Environment:
+    """What a measurement on ``device`` is made with; ``notes`` names what may disturb it."""
+    monitor = monitor or Monitor(device.uuid)
+    setup = monitor.setup()
+    notes = []
+    if monitor.missing:
+        notes.append(monitor.missing)
+    if setup.mig:
+        notes.append(
+            "MIG is on: the figures are those of this slice, peaks those of the whole card"
+        )
+    for neighbour in setup.neighbours:
+        held = neighbour.memory_bytes
+        notes.append(
+            f"process {neighbour.pid} is on the card, too"
+            + (f", with {held // _MIB:,} MiB" if held else "")
+        )
+    product = None
+    try:
+        gpu = target_of(device).gpu
+        product = gpu.key if gpu else None
+        if gpu is None:
+            notes.append(
+                f"the database has no product {device.name!r}: no data sheet to compare with"
+            )
+    except UnknownTarget as error:
+        notes.append(error.message)
+    try:
+        toolkit = "{}.{}".format(*require_nvrtc())
+    except Unavailable:
+        toolkit = None
+    return Environment(
+        device=device.name,
+        uuid=device.uuid,
+        product=product,
+        compute_capability=str(device.compute_capability),
+        sm_count=device.sm_count,
+        driver=setup.driver_version,
+        cuda="{}.{}".format(*device.cuda_version),
+        toolkit=toolkit,
+        max_sm_clock_hz=setup.max_sm_clock_hz,
+        mig=setup.mig,
+        ecc=setup.ecc,
+        perfkit=__version__,
+        python=platform.python_version(),
+        packages=_packages(),
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+        notes=tuple(notes),
+    )
+
+
+def _packages() -> dict[str, str]:
+    found = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
