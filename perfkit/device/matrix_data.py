@@ -32,24 +32,25 @@ def random_operand(dtype: DType, shape: tuple[int, ...], *, seed: int) -> NDArra
 
 
 def stored(dtype: DType, x: NDArray[Any]) -> NDArray[Any]:
-    """``float32`` numbers in memory as ``dtype``: rounded to bf16 and f16, cut off to tf32 and e4m3.
+    """``float32`` numbers in memory as ``dtype``: bf16 and f16 rounded, tf32 and e4m3 cut off.
 
     What is too small for a normal number of e4m3 becomes zero, what is too large the largest.
     """
     import numpy as np
 
+    found: NDArray[Any] = x
     if dtype == DType.F16:
         return x.astype(np.float16)
     bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
     if dtype == DType.BF16:
-        return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+        found = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
     if dtype == DType.TF32:
-        return (bits & _TF32_MASK).view(np.float32)
+        found = (bits & _TF32_MASK).view(np.float32)
     if dtype == DType.F8:
         exponent = (bits >> 23 & 0xFF).astype(np.int32) - (_F32_BIAS - _F8_BIAS)
         number = np.clip((exponent << 3) | (bits >> 20 & 7), 0, 0x7E)
-        return (np.where(exponent > 0, number, 0) | (bits >> 31 << 7)).astype(np.uint8)
-    return x
+        found = (np.where(exponent > 0, number, 0) | (bits >> 31 << 7)).astype(np.uint8)
+    return found
 
 
 def values(dtype: DType, data: NDArray[Any]) -> NDArray[Any]:
@@ -57,14 +58,16 @@ def values(dtype: DType, data: NDArray[Any]) -> NDArray[Any]:
     import numpy as np
 
     if dtype == DType.BF16:
-        return (data.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+        widened: NDArray[Any] = (data.astype(np.uint32) << 16).view(np.float32)
+        return widened.astype(np.float64)
     if dtype == DType.F8:
         code = np.arange(256)
         exponent, mantissa = code >> 3 & 15, code & 7
         size = np.where(exponent > 0, 8 + mantissa, mantissa)
         table = np.ldexp(size.astype(np.float64), np.maximum(exponent, 1) - _F8_BIAS - 3)
         table[code & 0x7F == 0x7F] = np.nan
-        return np.where(code & 0x80, -table, table)[data]
+        worth: NDArray[Any] = np.where(code & 0x80, -table, table)[data]
+        return worth
     return data.astype(np.float64)
 
 
