@@ -93,16 +93,17 @@ def members(
         Access(
             label=part.name,
             layout=layout,
-            width_bytes=part.width_bytes,
+            width_bytes=width,
             warps=tuple(
                 tuple(None if i is None else i * step + start for i in lanes) for lanes in moved
             ),
         )
         for part in struct.parts
-        for layout, step, start in (
-            ("aos", struct.size_bytes, part.offset_bytes),
-            ("soa", part.width_bytes, 0),
+        for layout, width, step, start in (
+            ("aos", part.width_bytes, struct.size_bytes, part.offset_bytes),
+            ("soa", part.alone_bytes, part.alone_bytes, 0),
         )
+        if width
     )
 
 

@@ -76,3 +76,14 @@ def test_what_is_no_file_of_addresses(text, says):
     with pytest.raises(InputError) as error:
         read_addresses(text, "a.txt")
     assert says in str(error.value)
+
+
+def test_a_packed_member_is_read_in_pieces_and_whole_in_its_own_array():
+    struct = parse("struct __attribute__((packed)) S { char c; float x; }")
+    found = members(struct, (tuple(range(32)),))
+    read = [(one.label, one.layout, one.width_bytes) for one in found]
+    assert read == [
+        ("c", "aos", 1), ("c", "soa", 1),
+        ("x:0", "aos", 1), ("x:0", "soa", 4),
+        ("x:1", "aos", 1), ("x:2", "aos", 1), ("x:3", "aos", 1),
+    ]  # fmt: skip
