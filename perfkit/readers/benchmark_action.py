@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from perfkit.errors import InputError
 from perfkit.readers.checks import amount, checked, mapping, sequence, text
-from perfkit.readers.quantities import quantity
+from perfkit.readers.quantities import Quantity, quantity
 from perfkit.readers.results import ResultFile, Run, Unit
 
 PREFERRED: Final = ()
@@ -108,11 +108,12 @@ def _runs(entry: dict[str, Any], where: str, prefix: str, run: str | None) -> It
         found = quantity(spelled)
         if found is None and direction is None:
             raise InputError(f"unknown unit {spelled!r}", where=f"{place}.unit")
-        unit, factor = found or (Unit.COUNT, 1.0)
+        found = found or Quantity(Unit.COUNT)
+        unit = found.unit
         yield checked(
             Run(
                 benchmark=prefix + text(bench.get("name"), f"{place}.name"),
-                values=(value * factor,),
+                values=(found.of(value),),
                 unit=unit,
                 run=run,
                 # a unit of one's own is what is measured: another one is another metric

@@ -30,6 +30,8 @@ def checked(run: Run) -> Run:
         return run if not values else replace(run, values=())
     if not values:
         return replace(run, failure="no value")
+    if len(values) == 1 and 0 < values[0] < math.inf:
+        return run
     low = 0.0 if run.unit in _POSITIVE else -math.inf
     for i, value in enumerate(values):
         if not low < value < math.inf:

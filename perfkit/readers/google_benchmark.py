@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from perfkit.errors import InputError
 from perfkit.readers.checks import amount, checked, mapping, sequence, text
 from perfkit.readers.quantities import quantity
 from perfkit.readers.results import ResultFile, Run, Unit
@@ -113,32 +114,33 @@ def _add(series: _Series, entry: dict[str, Any], where: str) -> None:
     index = entry.get("repetition_index")
     if isinstance(index, int):
         series.indices.append(index)
-    factor = _factor(entry, where)
+    a_second = _a_second(entry, where)
     values = series.values
     for key, metric in _TIMES.items():
         if key not in entry:
             continue
         value = entry[key]
-        seconds = factor * (value if type(value) is float else amount(value, f"{where}.{key}"))
+        number = value if type(value) is float else amount(value, f"{where}.{key}")
+        seconds = number / a_second
         if metric in values:
             values[metric][1].append(seconds)
         else:
             values[metric] = (Unit.SECONDS, [seconds])
-    for key in entry.keys() - _KNOWN:
-        value = entry[key]
+    for key, value in entry.items():
+        if key in _KNOWN:
+            continue
         if key in _RATES or (isinstance(value, int | float) and not isinstance(value, bool)):
             unit = _RATES.get(key, Unit.COUNT)
             values.setdefault(key, (unit, []))[1].append(amount(value, f"{where}.{key}"))
 
 
-def _factor(entry: dict[str, Any], where: str) -> float:
+def _a_second(entry: dict[str, Any], where: str) -> float:
+    """How many units of the entry's times are a second."""
     unit = entry.get("time_unit", "ns")
     found = quantity(unit) if isinstance(unit, str) else None
     if found is None or found.unit is not Unit.SECONDS:
-        from perfkit.errors import InputError
-
         raise InputError(f"{unit!r} is no unit of time", where=f"{where}.time_unit")
-    return found.factor
+    return found.per
 
 
 def _runs(name: str, series: _Series) -> list[Run]:
@@ -164,7 +166,7 @@ def _summary(name: str, series: _Series) -> Run:
     samples = None
     if centre is not None and "real_time" in centre:
         time = amount(centre["real_time"], f"{where}.real_time")
-        values = (time * _factor(centre, where),)
+        values = (time / _a_second(centre, where),)
         samples = centre.get("repetitions")
     spread = series.aggregates.get("cv", {}).get("real_time")
     return checked(

@@ -14,12 +14,30 @@ _COMPARED: Final = ("gpu", "compute_capability", "driver", "toolkit", "commit")
 
 
 def picked(
-    found: ResultFile, preferred: Sequence[str], pattern: re.Pattern[str] | None
+    found: ResultFile,
+    preferred: Sequence[str],
+    pattern: re.Pattern[str] | None,
+    *,
+    whole: bool = False,
 ) -> ResultFile:
     """The runs of metrics that match, or else of the one that the format prefers.
 
     A benchmark that failed has no other metric and stays, whatever is asked for.
+
+    Args:
+        found: what the file holds.
+        preferred: metrics, the best first.
+        pattern: of the metrics that are asked for.
+        whole: prefer one for the file, and leave benchmarks out that do not have it: a report of
+            kernels is not about the calls that launched them.
     """
+    all_metrics = tuple(dict.fromkeys(run.metric for run in found.runs))
+    if pattern is None and not preferred:
+        return replace(found, metrics=all_metrics)
+    if whole and pattern is None:
+        first = next((name for name in preferred if name in all_metrics), None)
+        runs = [run for run in found.runs if run.metric == first]
+        return replace(found, runs=tuple(runs), metrics=all_metrics)
     metrics: dict[tuple[str, str | None], dict[str, None]] = {}
     for run in found.runs:
         metrics.setdefault((run.benchmark, run.run), {})[run.metric] = None
@@ -36,7 +54,6 @@ def picked(
         for asked in [wanted[run.benchmark, run.run]]
         if run.metric in asked or (run.failure and not asked)
     ]
-    all_metrics = tuple(dict.fromkeys(run.metric for run in found.runs))
     return replace(found, runs=tuple(runs), metrics=all_metrics)
 
 

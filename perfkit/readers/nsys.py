@@ -29,12 +29,12 @@ _SHAPES: Final = (("gridxyz", "grid"), ("blockxyz", "block"))
 
 
 class Report(NamedTuple):
-    """Which column of a report is what; indices, and the factor to seconds."""
+    """Which column of a report is what; indices, and the units of its times."""
 
     width: int
     name: int
     time: int
-    factor: float  #: 0: a report of sizes
+    a_second: float  #: units of its times; 0: a report of sizes
     metric: str
     calls: int | None = None
     deviation: tuple[int, float] | None = None
@@ -64,16 +64,16 @@ def _report(line: str) -> Report | None:
         return None
     if centre is not None and count is not None and total is not None:
         # old sums give the unit of the total only
-        factor = _seconds(centre[1] or total[1]) or 0.0
+        a_second = _a_second(centre[1] or total[1])
         scatter = found.get("stddev")
-        scale = _seconds(scatter[1] or total[1]) if scatter else None
+        scale = _a_second(scatter[1] or total[1]) if scatter else 0.0
         mean = found.get("avg") or found.get("average")
         shapes = tuple((found[key][0], label) for key, label in _SHAPES if key in found)
         return Report(
             width=len(cells),
             name=name,
             time=centre[0],
-            factor=factor,
+            a_second=a_second,
             metric=_metric(found),
             calls=count,
             deviation=(scatter[0], scale) if scatter and scale else None,
@@ -83,13 +83,13 @@ def _report(line: str) -> Report | None:
     duration = found.get("duration") or found.get("projected duration")
     if duration is None or not any("start" in key for key in found):
         return None
-    return Report(len(cells), name, duration[0], _seconds(duration[1]) or 0.0, _metric(found))
+    return Report(len(cells), name, duration[0], _a_second(duration[1]), _metric(found))
 
 
-def _seconds(unit: str) -> float | None:
-    """The factor of a unit in a header, nanoseconds where there is none; None: no time."""
+def _a_second(unit: str) -> float:
+    """How many of a unit in a header are a second, nanoseconds where there is none; 0: no time."""
     found = quantity(unit or "ns")
-    return found.factor if found is not None and found.unit is Unit.SECONDS else None
+    return found.per if found is not None and found.unit is Unit.SECONDS else 0.0
 
 
 def _metric(columns: dict[str, tuple[int, str]]) -> str:
@@ -107,7 +107,7 @@ def read(lines: Sequence[str], origin: str, mark: Mark | None = None) -> ResultF
     Raises:
         InputError: a cell that is no number, or broken quoting: with its line.
     """
-    reports = [(report, rows) for report, rows in _reports(lines, origin) if report.factor]
+    reports = [(report, rows) for report, rows in _reports(lines, origin) if report.a_second]
     numbers = [
         cells[i]
         for report, rows in reports
@@ -152,15 +152,15 @@ def _sums(report: Report, rows: _Rows, origin: str, mark: Mark) -> Iterator[Run]
             name += f" {label}({', '.join(cells[column].split())})"
         spread = None
         if report.deviation is not None and report.mean is not None:
-            column, factor = report.deviation
-            mean = table.cell(cells[report.mean], mark, where) * report.factor
-            deviation = table.cell(cells[column], mark, where) * factor
+            column, a_second = report.deviation
+            mean = table.cell(cells[report.mean], mark, where) / report.a_second
+            deviation = table.cell(cells[column], mark, where) / a_second
             spread = deviation / mean if mean else None
         count = table.cell(cells[report.calls or 0], mark, where)
         yield checked(
             Run(
                 benchmark=name,
-                values=(table.cell(cells[report.time], mark, where) * report.factor,),
+                values=(table.cell(cells[report.time], mark, where) / report.a_second,),
                 unit=Unit.SECONDS,
                 metric=report.metric,
                 spread=spread,
@@ -173,7 +173,7 @@ def _sums(report: Report, rows: _Rows, origin: str, mark: Mark) -> Iterator[Run]
 def _trace(report: Report, rows: _Rows, origin: str, mark: Mark) -> Iterator[Run]:
     samples: dict[str, tuple[int, list[float]]] = {}
     for line, cells in rows:
-        seconds = table.cell(cells[report.time], mark, f"{origin}:{line}") * report.factor
+        seconds = table.cell(cells[report.time], mark, f"{origin}:{line}") / report.a_second
         samples.setdefault(cells[report.name], (line, []))[1].append(seconds)
     for name, (line, values) in samples.items():
         yield checked(

@@ -30,11 +30,11 @@ class Metric(NamedTuple):
     unit: Unit
     centre: tuple[str, ...]
     noise: tuple[str, ...] = ()  #: relative standard deviation
-    taken: str = ""  #: how many samples were taken
+    taken: tuple[str, ...] = ()  #: how many samples there were
     samples: str = ""  #: the file of the samples
 
 
-_COUNT: Final = "nv/cold/sample_size"
+_COUNT: Final = ("nv/cold/sample_size", "nv/cpu_only/sample_size")
 _METRICS: Final = (
     Metric(
         "gpu_time",
@@ -96,11 +96,12 @@ def read(document: dict[str, Any], origin: str, folder: Path) -> ResultFile:
         for device in [mapping(item, f"{origin}: devices")]
     }
     states = [*_states(document, origin)]
-    used = dict.fromkeys(str(state.get("device", "")) for _, state, _ in states)
+    used = dict.fromkeys(str(state.get("device")) for _, state, _ in states)
+    labels = {_device(state) for _, state, _ in states} - {""}
     measured = [devices[key] for key in used if key in devices] or [*devices.values()]
     runs: list[Run] = []
     for benchmark, state, where in states:
-        name = _name(benchmark, state, one_device=len(used) == 1)
+        name = _name(benchmark, state, one_device=len(labels) == 1)
         runs += _runs(name, state, where, folder, notes)
     return ResultFile(
         kind="nvbench",
@@ -132,9 +133,15 @@ def _states(document: dict[str, Any], origin: str) -> Iterator[tuple[str, dict[s
 def _name(benchmark: str, state: dict[str, Any], *, one_device: bool) -> str:
     """``copy BlockSize=2^8``; the device only where there are several."""
     label = str(state.get("name") or "")
-    if one_device and label.startswith("Device="):
-        label = label.partition(" ")[2]
+    if one_device:
+        label = label.removeprefix(_device(state)).removeprefix(" ")
     return f"{benchmark} {label}" if label else benchmark
+
+
+def _device(state: dict[str, Any]) -> str:
+    """``Device=0``, with which the name of a state begins, or nothing."""
+    first = str(state.get("name") or "").partition(" ")[0]
+    return first if first.startswith("Device=") else ""
 
 
 def _runs(
@@ -162,7 +169,7 @@ def _runs(
     clock = sum(clocks) / len(clocks) if clocks else _value(summaries, (_CLOCK,))
     for metric in found:
         mean = _value(summaries, metric.centre)
-        count = _value(summaries, (metric.taken,))
+        count = _value(summaries, metric.taken)
         values = _samples(summaries, metric.samples, folder, notes)
         if values and count not in {None, len(values)}:
             notes.append(f"{where}: {count:g} samples were taken, {len(values)} are in the file")
@@ -192,6 +199,8 @@ def _value(summaries: _Summaries, tags: tuple[str, ...]) -> float | None:
 
 def _field(entry: dict[str, Any], where: str, name: str) -> tuple[object, str]:
     """A field of a summary, whatever generation: its value and its place."""
+    if isinstance(first := entry.get(name), dict):  # the first generation: by name
+        return first.get("value"), f"{where}.{name}.value"
     kind = "data" if "data" in entry else "values"
     for i, item in enumerate(sequence(entry.get(kind), f"{where}.{kind}")):
         place = f"{where}.{kind}[{i}]"

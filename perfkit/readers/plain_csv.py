@@ -26,19 +26,20 @@ _TRUTHS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": Fa
 _DELIMITERS: Final = (",", ";", "\t")
 
 
-class _Series:
-    """Samples of one run, until all rows are read."""
+class _Further:
+    """What the columns that most files do not have say of one run."""
 
-    __slots__ = ("better", "clocks", "line", "noise", "pair", "unit", "values")
+    __slots__ = ("better", "clocks", "noise", "pair")
 
-    def __init__(self, line: int, unit: Unit, pair: str, noise: float | None) -> None:
-        self.line = line
-        self.unit = unit
-        self.pair = pair
-        self.noise = noise
-        self.values: list[float] = []
+    def __init__(self) -> None:
+        self.pair = ""
+        self.noise: float | None = None
         self.clocks: list[float] = []
         self.better: bool | None = None
+
+
+_Key = tuple[str, str, str]  #: benchmark, run, metric
+_NOTHING: Final = _Further()
 
 
 def header(line: str) -> tuple[list[str], str] | None:
@@ -109,56 +110,64 @@ def _runs(
 ) -> tuple[Run, ...]:
     name_at, value_at, unit_at = (columns[name] for name in _NEEDED)
     run_at, metric_at = columns.get("run"), columns.get("metric")
-    series: dict[tuple[str, str, str], _Series] = {}
-    extra = columns.keys() - {*_NEEDED, "run", "metric"}
+    samples: dict[_Key, list[float]] = {}
+    lines: dict[_Key, int] = {}
+    units: dict[tuple[str, str], Unit] = {}
+    further: dict[_Key, _Further] = {}
+    has_further = bool(columns.keys() - {*_NEEDED, "run", "metric"})
     for line, cells in rows:
         unit = quantity(cells[unit_at])
         if unit is None:
             raise InputError(f"unknown unit {cells[unit_at]!r}", where=f"{origin}:{line}")
         run = cells[run_at].strip() if run_at is not None else ""
         metric = (cells[metric_at].strip() if metric_at is not None else "") or "time"
-        key = (cells[name_at], run, metric)
-        one = series.get(key)
-        if one is None:
-            one = series[key] = _Series(line, unit.unit, "", None)
-        elif one.unit is not unit.unit:
-            message = f"{unit.unit} here, {one.unit} in line {one.line}, of one benchmark"
-            raise InputError(message, where=f"{origin}:{line}")
+        name = cells[name_at]
         text = cells[value_at]
         try:  # nearly all are plain numbers, and there may be many
             value = float(text if mark == "." and "_" not in text else "no")
         except ValueError:
             value = table.cell(text, mark, f"{origin}:{line}") if text.strip() else math.nan
-        one.values.append(value * unit.factor)
-        if extra:
+        key = (name, run, metric)
+        known = samples.get(key)
+        if known is None:
+            samples[key] = known = []
+            lines[key] = line
+        known.append(value * unit.times / unit.per)
+        if units.setdefault((name, metric), unit.unit) is not unit.unit:
+            message = f"{name!r} is in {unit.unit} here, in {units[name, metric]} before"
+            raise InputError(message, where=f"{origin}:{line}")
+        if has_further:
+            one = further.setdefault(key, _Further())
             _further(one, cells, columns, f"{origin}:{line}", mark)
     return tuple(
-        _run(name, run, metric, one, f"{origin}:{one.line}")
-        for (name, run, metric), one in series.items()
+        _run(key, values, units[key[0], key[2]], further.get(key, _NOTHING), f"{origin}:{line}")
+        for (key, values), line in zip(samples.items(), lines.values(), strict=True)
     )
 
 
-def _run(name: str, run: str, metric: str, series: _Series, where: str) -> Run:
+def _run(key: _Key, values: list[float], unit: Unit, further: _Further, where: str) -> Run:
+    clocks = further.clocks
     return checked(
         Run(
-            benchmark=name,
-            values=tuple(series.values),
-            unit=series.unit,
-            run=run or None,
-            pair=series.pair or None,
-            metric=metric,
-            higher_is_better=series.better,
-            spread=series.noise,
-            clock_hz=sum(series.clocks) / len(series.clocks) if series.clocks else None,
+            benchmark=key[0],
+            # an empty cell alone is no value, among others it is one that is missing
+            values=() if len(values) == 1 and math.isnan(values[0]) else tuple(values),
+            unit=unit,
+            run=key[1] or None,
+            pair=further.pair or None,
+            metric=key[2],
+            higher_is_better=further.better,
+            spread=further.noise,
+            clock_hz=sum(clocks) / len(clocks) if clocks else None,
             source=where,
         )
     )
 
 
 def _further(
-    series: _Series, cells: list[str], columns: dict[str, int], where: str, mark: Mark
+    series: _Further, cells: list[str], columns: dict[str, int], where: str, mark: Mark
 ) -> None:
-    """The columns that most files do not have; a run has one pair and one direction."""
+    """Take them from one row; a run has one pair and one direction."""
 
     def text(name: str) -> str:
         return cells[columns[name]].strip() if name in columns else ""

@@ -10,26 +10,32 @@ from perfkit.readers.results import Unit
 
 
 class Quantity(NamedTuple):
-    """``unit`` and what one of the spelled unit is of it."""
+    """``value * times / per`` is in ``unit``: dividing by 1000 rounds once, times 0.001 twice."""
 
     unit: Unit
-    factor: float
+    times: float = 1.0
+    per: float = 1.0
+
+    def of(self, value: float) -> float:
+        """``value`` of the spelled unit, in ``unit``."""
+        return value * self.times / self.per
 
 
+#: spelling -> how many of them are a second
 _TIMES: Final = {
     "s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0,
-    "ms": 1e-3, "msec": 1e-3, "millisecond": 1e-3, "milliseconds": 1e-3,
-    "us": 1e-6, "usec": 1e-6, "microsecond": 1e-6, "microseconds": 1e-6,
-    "\N{MICRO SIGN}s": 1e-6, "\N{GREEK SMALL LETTER MU}s": 1e-6,
-    "ns": 1e-9, "nsec": 1e-9, "nanosecond": 1e-9, "nanoseconds": 1e-9,
-    "ps": 1e-12, "min": 60.0, "minute": 60.0, "minutes": 60.0,
+    "ms": 1e3, "msec": 1e3, "millisecond": 1e3, "milliseconds": 1e3,
+    "us": 1e6, "usec": 1e6, "microsecond": 1e6, "microseconds": 1e6,
+    "\N{MICRO SIGN}s": 1e6, "\N{GREEK SMALL LETTER MU}s": 1e6,
+    "ns": 1e9, "nsec": 1e9, "nanosecond": 1e9, "nanoseconds": 1e9, "ps": 1e12,
 }  # fmt: skip
 _NAMED: Final = {
-    **dict.fromkeys(("cycle", "cycles", "clk", "clks"), Quantity(Unit.CYCLES, 1.0)),
-    **dict.fromkeys(("%", "percent"), Quantity(Unit.RATIO, 0.01)),
-    **dict.fromkeys(("1", "ratio"), Quantity(Unit.RATIO, 1.0)),
-    **dict.fromkeys(("count", "n"), Quantity(Unit.COUNT, 1.0)),
-    **dict.fromkeys(("qps", "rps", "tps", "fps", "1/s", "/s"), Quantity(Unit.PER_SECOND, 1.0)),
+    **dict.fromkeys(("min", "minute", "minutes"), Quantity(Unit.SECONDS, 60.0)),
+    **dict.fromkeys(("cycle", "cycles", "clk", "clks"), Quantity(Unit.CYCLES)),
+    **dict.fromkeys(("%", "percent"), Quantity(Unit.RATIO, per=100.0)),
+    **dict.fromkeys(("1", "ratio"), Quantity(Unit.RATIO)),
+    **dict.fromkeys(("count", "n"), Quantity(Unit.COUNT)),
+    **dict.fromkeys(("qps", "rps", "tps", "fps", "1/s", "/s"), Quantity(Unit.PER_SECOND)),
 }
 _DECIMAL: Final = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
 _POWERS: Final = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
@@ -52,16 +58,16 @@ _THINGS: Final = frozenset(
 def quantity(text: str) -> Quantity | None:
     """What ``text`` names, or ``None``. Sizes are binary, rates decimal, as everywhere here.
 
-    >>> quantity("us"), quantity("GB/s").factor, quantity("TFLOPS").unit.value
-    (Quantity(unit=<Unit.SECONDS: 's'>, factor=1e-06), 1000000000.0, 'FLOP/s')
-    >>> quantity("ns/iter").factor, quantity("Mtok/s").factor, quantity("parsecs")
-    (1e-09, 1000000.0, None)
+    >>> quantity("ms").of(250), quantity("GB/s").of(3), quantity("TFLOPS").unit.value
+    (0.25, 3000000000.0, 'FLOP/s')
+    >>> quantity("ns/iter").of(5), quantity("Mtok/s").of(2), quantity("parsecs")
+    (5e-09, 2000000.0, None)
     """
     text = text.strip()
     head, _, per = text.partition("/")
-    seconds = _TIMES.get(head) or _TIMES.get(head.lower() if len(head) > 2 else head)
-    if seconds is not None and (per or "/" not in text):
-        return Quantity(Unit.SECONDS, seconds)
+    a_second = _TIMES.get(head) or _TIMES.get(head.lower() if len(head) > 2 else head)
+    if a_second is not None and (per or "/" not in text):
+        return Quantity(Unit.SECONDS, per=a_second)
     return (
         _NAMED.get(text) or _NAMED.get(text.lower()) or _flops(text) or _bytes(text) or _rate(text)
     )
@@ -80,7 +86,7 @@ def _bytes(text: str) -> Quantity | None:
     bits = word == "b" or word.lower().startswith("bit")
     if per:
         factor = 1024.0 ** _POWERS[prefix] if binary else _DECIMAL[prefix]
-        return Quantity(Unit.BYTES_PER_SECOND, factor / 8 if bits else factor)
+        return Quantity(Unit.BYTES_PER_SECOND, factor, 8.0 if bits else 1.0)
     return None if bits else Quantity(Unit.BYTES, 1024.0 ** _POWERS[prefix])
 
 

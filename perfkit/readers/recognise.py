@@ -195,7 +195,8 @@ def _table(
             return picked(unique(found), ncu_results.PREFERRED, pattern)
         if nsys.header(line):
             _refuse_undecodable(content)
-            return picked(unique(nsys.read(lines, origin, mark)), nsys.PREFERRED, pattern)
+            found = nsys.read(lines, origin, mark)
+            return picked(unique(found), nsys.PREFERRED, pattern, whole=True)
         if plain_csv.header(line):
             _refuse_undecodable(content)
             found = plain_csv.read(lines, i, origin, mark)
