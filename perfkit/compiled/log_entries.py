@@ -28,10 +28,12 @@ class Entry:
 
     __slots__ = (
         "arch",
+        "callee_stack",
         "callees",
         "frame",
         "line",
         "linked",
+        "misses_lines",
         "module",
         "name",
         "refused",
@@ -50,11 +52,20 @@ class Entry:
         self.frame: tuple[int, int, int] | None = None  #: bytes: stack, spill stores, spill loads
         self.used: Used | None = None
         self.callees: tuple[int, int, int] | None = None  #: largest frame, spills added up
+        self.callee_stack = 0  #: frames added up
+        self.misses_lines = False  #: of functions that it calls
         self.linked: tuple[int, Used] | None = None  #: what the linker made of it, and where
         self.refused: str | None = None  #: why the record has no numbers
 
     def refuse(self, reason: str) -> None:
         self.refused = self.refused or reason
+
+    def call(self, frame: tuple[int, int, int]) -> None:
+        """A function with this frame is called."""
+        largest, *spills = self.callees or (0, 0, 0)
+        stack, stores, loads = frame
+        self.callees = (max(largest, stack), spills[0] + stores, spills[1] + loads)
+        self.callee_stack += stack
 
     def link(self, line: int, used: Used) -> None:
         """The linker names the kernel, so that its numbers are beyond doubt."""

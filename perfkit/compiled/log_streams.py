@@ -19,6 +19,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from perfkit.compiled.log_entries import DONE, FRAME, NAME, USED, Entry, Function, Module
+from perfkit.compiled.log_turns import Turns, misses_a_function, spills_nowhere
 
 if TYPE_CHECKING:
     from perfkit.compiled.log_sentences import Used
@@ -55,6 +56,7 @@ class LogStream:
         self._taken = 0  #: lines "Used" that came for kernels that cannot be told apart
         self._frames_taken = 0  #: the same of frames
         self._has_names = self._has_frames = False
+        self._turns = Turns()
 
     @property
     def is_busy(self) -> bool:
@@ -64,6 +66,7 @@ class LogStream:
         self._clock += 1
         self._settle()
         self._last = None
+        self._turns.entry(name, arch)
         self._expire()
         self._is_mixed |= bool(self._open)
         found = Entry(name, arch, line, self._module)
@@ -84,6 +87,7 @@ class LogStream:
             self._advance(named[0], FRAME)
             self._awaiting.append(named[0])
             return
+        self._turns.function()
         self._function = Function(name, line, self._clock)
         self._awaiting.append(self._function)
         # a kernel's own functions come after its registers: this one is another kernel's
@@ -101,6 +105,8 @@ class LogStream:
         if not awaiting:
             if self._has_names:  # the one that waited may have got another's
                 self._doubt_frames(line)
+            if self._last is not None:
+                self._last.misses_lines = True
             self._lost(sizes, line)
             return not any(sizes[1:])
         # a name and its frame are written in one go, so that nothing comes between them
@@ -134,6 +140,7 @@ class LogStream:
     def used(self, used: Used, line: int) -> bool:
         """Whether it is known whose numbers these are, or which kernels share the doubt."""
         self._clock += 1
+        self._turns.used()
         waiting = self._waiting() or self._without_beginning()
         if not waiting:
             self._skip_record()
@@ -159,6 +166,7 @@ class LogStream:
         nvcc compiles them so with -rdc=true and -G.
         """
         self._clock += 1
+        self._turns.time(of_function=self._function is not None)
         block, self._function = self._function, None
         if block is not None and block.frame is not None:
             self._module.apart = self._module.apart or block.line
@@ -168,6 +176,7 @@ class LogStream:
         """Another run of the compiler, or another file of the same run, begins."""
         self._clock += 1
         self._settle()
+        self._turns.module(within=bool(self._open))
         self._last, self._module = None, Module()
         self._modules.append(self._module)
 
@@ -182,11 +191,16 @@ class LogStream:
             entry.refuse(_NO_END.format(line=entry.line))
         self._open = []
         called = [entry for entry in self._own if entry.callees and any(entry.callees[1:])]
-        if self._is_mixed and called:
-            # where records mix at all, a function may follow a kernel that does not call it
+        if called and (self._is_mixed or self._takes_turns()):
+            # a function may follow a kernel that does not call it
             for entry in self._own:
                 entry.callees = None
                 entry.module.spills = entry.module.spills or called[0].line
+
+    def _takes_turns(self) -> bool:
+        """Several compilers wrote, although each record is whole. The last may be cut off."""
+        odd = any(map(spills_nowhere, self._own)) or any(map(misses_a_function, self._own[:-1]))
+        return odd or self._turns.seen
 
     def _waiting(self) -> list[Entry]:
         """The kernels that a line "Used" may belong to. Filters may have left out other lines."""
@@ -266,14 +280,14 @@ class LogStream:
         if block is None:
             return
         if block.frame is None:
+            if self._last is not None:
+                self._last.misses_lines = True
             if not self._is_mixed:  # its frame is lost
                 self._awaiting = [one for one in self._awaiting if one is not block]
         elif self._last is None or self._is_mixed:
             self._lost(block.frame, block.line)
         else:
-            largest, stores, loads = self._last.callees or (0, 0, 0)
-            stack, more_stores, more_loads = block.frame
-            self._last.callees = (max(largest, stack), stores + more_stores, loads + more_loads)
+            self._last.call(block.frame)
 
     def _lost(self, sizes: tuple[int, int, int], line: int) -> None:
         """A function that spills, and no kernel is known to call it: any of its module may."""

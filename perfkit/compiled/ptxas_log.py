@@ -41,6 +41,7 @@ class LogReader:
         self._entries: list[Entry] = []
         self._streams: dict[bytes, LogStream] = {}
         self._current: LogStream | None = None
+        self._begun: bytes | None = None  #: mark of a compiler that began before its first kernel
         self._is_tagged = False  #: marks come again, so that each is a process
         self._linking: dict[bytes, tuple[bytes, bytes | None, int] | None] = {}
         self._links: list[tuple[bytes, bytes | None, int, Used]] = []
@@ -147,7 +148,11 @@ class LogReader:
             if len(self._streams) >= _MOST_STREAMS:
                 self._streams.pop(next(iter(self._streams))).finish()
             self._streams[key] = stream = LogStream(self._entries)
+            if key == self._begun:
+                stream.module()
             return stream
+        if kind == "module":
+            self._begun = key
         # prose about registers, or a process whose beginning is missing
         if (key and (self._is_tagged or not marked)) or kind == "module":
             return None
