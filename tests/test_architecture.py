@@ -44,6 +44,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "typer": ("cli/",),
     "click": ("cli/",),
     "rich": ("report/terminal.py",),
+    "pynvml": ("device/",),
     "cuda": ("access.py", "compiled/nvrtc.py", "device/"),
     "numpy": ("analysis/", "device/", *GATE),
     "pandas": ("analysis/", "device/"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
@@ -10,7 +11,7 @@ from typing import Final
 from perfkit import __version__
 from perfkit.access import require_nvrtc
 from perfkit.analysis.environment import Environment
-from perfkit.device.nvml import Monitor
+from perfkit.device.nvml import CardSetup, Monitor
 from perfkit.device.properties import Device, target_of
 from perfkit.errors import Unavailable, UnknownTarget
 
@@ -25,33 +26,7 @@ def environment(device: Device, monitor: Monitor | None = None) -> Environment:
     """What a measurement on ``device`` is made with; ``notes`` names what may disturb it."""
     monitor = monitor or Monitor(device.uuid)
     setup = monitor.setup()
-    notes = []
-    if monitor.missing:
-        notes.append(monitor.missing)
-    if setup.mig:
-        notes.append(
-            "MIG is on: the figures are those of this slice, peaks those of the whole card"
-        )
-    for neighbour in setup.neighbours:
-        held = neighbour.memory_bytes
-        notes.append(
-            f"process {neighbour.pid} is on the card, too"
-            + (f", with {held // _MIB:,} MiB" if held else "")
-        )
-    product = None
-    try:
-        gpu = target_of(device).gpu
-        product = gpu.key if gpu else None
-        if gpu is None:
-            notes.append(
-                f"the database has no product {device.name!r}: no data sheet to compare with"
-            )
-    except UnknownTarget as error:
-        notes.append(error.message)
-    try:
-        toolkit = "{}.{}".format(*require_nvrtc())
-    except Unavailable:
-        toolkit = None
+    product, unknown = _product(device)
     return Environment(
         device=device.name,
         uuid=device.uuid,
@@ -60,7 +35,7 @@ def environment(device: Device, monitor: Monitor | None = None) -> Environment:
         sm_count=device.sm_count,
         driver=setup.driver_version,
         cuda="{}.{}".format(*device.cuda_version),
-        toolkit=toolkit,
+        toolkit=_toolkit(),
         max_sm_clock_hz=setup.max_sm_clock_hz,
         mig=setup.mig,
         ecc=setup.ecc,
@@ -68,8 +43,35 @@ def environment(device: Device, monitor: Monitor | None = None) -> Environment:
         python=platform.python_version(),
         packages=_packages(),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
-        notes=tuple(notes),
+        notes=(*filter(None, (monitor.missing, unknown)), *_disturbances(setup)),
     )
+
+
+def _product(device: Device) -> tuple[str | None, str | None]:
+    """Which product of the database a card is; or why it is none."""
+    try:
+        gpu = target_of(device).gpu
+    except UnknownTarget as error:
+        return None, error.message
+    if gpu is None:
+        return None, f"the database has no product {device.name!r}: there is no data sheet"
+    return gpu.key, None
+
+
+def _disturbances(setup: CardSetup) -> Iterator[str]:
+    if setup.mig:
+        yield "MIG is on: the figures are those of a slice, peaks those of the whole card"
+    for neighbour in setup.neighbours:
+        held = neighbour.memory_bytes
+        memory = f", with {held // _MIB:,} MiB" if held else ""
+        yield f"process {neighbour.pid} is on the card, too{memory}"
+
+
+def _toolkit() -> str | None:
+    try:
+        return "{}.{}".format(*require_nvrtc())
+    except Unavailable:
+        return None
 
 
 def _packages() -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from perfkit.analysis.measured_ceilings import LEVELS, CeilingsReport, Compared
+from perfkit.analysis.measured_ceilings import LEVELS, Ceiling, CeilingsReport, Compared
 from perfkit.report.document import Cell, Column, Document, Table
 
 _TITLES: Final = {
@@ -46,9 +46,8 @@ def amount(value: float | None, unit: str) -> Cell | None:
     if value is None:
         return None
     if unit == "bytes_per_s":
-        return Cell(
-            value, f"{value / 1e9:.4g} GB/s" if value < 1e13 else f"{value / 1e12:.4g} TB/s"
-        )
+        large = value >= 1e13
+        return Cell(value, f"{value / 1e12:.4g} TB/s" if large else f"{value / 1e9:.4g} GB/s")
     if unit == "flop_per_s":
         return Cell(value, f"{value / 1e12:.4g} TFLOP/s")
     if unit == "op_per_s":
@@ -115,8 +114,10 @@ def _notes(report: CeilingsReport) -> tuple[str, ...]:
         for text in one.ceiling.throttles:
             held.setdefault(text, []).append(f"{one.ceiling.group} {one.ceiling.name}")
     notes += [f"{text} while measuring {', '.join(names)}" for text, names in held.items()]
-    for one in report.unmeasured:
-        notes.append(f"{one.group}: {one.message}" + (f" ({one.hint})" if one.hint else ""))
+    notes += [
+        f"{group.group}: {group.message}" + (f" ({group.hint})" if group.hint else "")
+        for group in report.unmeasured
+    ]
     return tuple(notes)
 
 
@@ -124,45 +125,41 @@ def content(report: CeilingsReport) -> dict[str, Any]:
     """What the file holds; ``perfkit.analysis.ceilings`` reads ``memory`` and ``compute``."""
     about = report.environment
     clocks = [c.ceiling.sm_clock_hz for c in report.ceilings if c.ceiling.sm_clock_hz]
+    parts: dict[str, list[dict[str, Any]]] = {"memory": [], "compute": [], "others": []}
+    for one in report.ceilings:
+        part, keys = _keys(one.ceiling)
+        parts[part].append({**keys, **_evidence(one)})
     return {
         "gpu": about.product,
         "clock_mhz": max(clocks) / 1e6 if clocks else None,
-        "memory": [
-            {
-                "level": LEVELS[c.ceiling.group],
-                "bytes_per_s": c.ceiling.value,
-                "what": f"{c.ceiling.group} {c.ceiling.name}",
-                **_evidence(c),
-            }
-            for c in report.ceilings
-            if c.ceiling.group in LEVELS
-        ],
-        "compute": [
-            {
-                "dtype": c.ceiling.dtype,
-                "accumulate": c.ceiling.accumulate,
-                "sparsity": "dense",
-                "unit": c.ceiling.compute_unit,
-                "flop_per_s": c.ceiling.value,
-                "what": c.ceiling.name,
-                **_evidence(c),
-            }
-            for c in report.ceilings
-            if c.ceiling.compute_unit is not None
-        ],
-        "others": [
-            {
-                "group": c.ceiling.group,
-                "what": c.ceiling.name,
-                "value": c.ceiling.value,
-                "unit": c.ceiling.unit,
-                **_evidence(c),
-            }
-            for c in report.ceilings
-            if c.ceiling.group not in LEVELS and c.ceiling.compute_unit is None
-        ],
+        **parts,
         "unmeasured": [asdict(one) for one in report.unmeasured],
         "environment": asdict(about),
+    }
+
+
+def _keys(ceiling: Ceiling) -> tuple[str, dict[str, Any]]:
+    """Part of the file that a ceiling belongs to, and what identifies it there."""
+    if ceiling.group in LEVELS:
+        return "memory", {
+            "level": LEVELS[ceiling.group],
+            "bytes_per_s": ceiling.value,
+            "what": f"{ceiling.group} {ceiling.name}",
+        }
+    if ceiling.compute_unit is not None:
+        return "compute", {
+            "dtype": ceiling.dtype,
+            "accumulate": ceiling.accumulate,
+            "sparsity": "dense",
+            "unit": ceiling.compute_unit,
+            "flop_per_s": ceiling.value,
+            "what": ceiling.name,
+        }
+    return "others", {
+        "group": ceiling.group,
+        "what": ceiling.name,
+        "value": ceiling.value,
+        "unit": ceiling.unit,
     }
 
 
