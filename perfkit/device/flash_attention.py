@@ -77,7 +77,8 @@ def kernel(problem: Attention) -> AttentionKernel:
             f"dtype = {p.dtype}, head size = {p.head_size}: the attention kernel takes f16 or bf16 "
             "and heads of 64 or 128"
         )
-    source.require_multiples({"q_rows": (p.q_rows, _TILE_Q), "kv_rows": (p.kv_rows, _TILE_KV)})
+    source.require_multiple("q_rows", p.q_rows, _TILE_Q)
+    source.require_multiple("kv_rows", p.kv_rows, _TILE_KV)
     if p.heads < 1:
         raise UsageError(f"heads = {p.heads}: must be at least 1")
     if p.is_causal and p.kv_rows < p.q_rows:

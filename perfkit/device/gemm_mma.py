@@ -30,13 +30,7 @@ def kernel(problem: Problem, tiling: Tiling, *, group: int = GROUP) -> MatrixKer
     """
     macros = source.type_macros(problem.dtype, problem.out)
     check(problem.dtype, tiling)
-    source.require_multiples(
-        {
-            "m": (problem.m, tiling.tile_m),
-            "n": (problem.n, tiling.tile_n),
-            "k": (problem.k, tiling.tile_k),
-        }
-    )
+    source.require_sizes(problem, tiling)
     macros |= {
         "SHAPE": _SHAPES[problem.dtype.bits // 8],
         "TILE_M": tiling.tile_m,
@@ -55,7 +49,7 @@ def kernel(problem: Problem, tiling: Tiling, *, group: int = GROUP) -> MatrixKer
         threads=gemm_tile.WARP * gemm_tile.warps(tiling),
         dynamic_bytes=gemm_tile.shared_bytes(tiling, problem.dtype),
         cluster=1,
-        tiles=(problem.m // tiling.tile_m) * (problem.n // tiling.tile_n),
+        tiles=source.tiles(problem, tiling),
         is_persistent=False,
         shapes=None,
         flops=problem.flops,

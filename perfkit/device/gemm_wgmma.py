@@ -39,56 +39,55 @@ def kernel(problem: Problem, tiling: Tiling, *, group: int = GROUP) -> MatrixKer
         UsageError: types, tiling or sizes that it cannot have.
     """
     t, dtype = tiling, problem.dtype
-    macros = source.type_macros(dtype, problem.out)
+    macros = source.type_macros(dtype, problem.out) | _tile_macros(t) | {"GROUP": group}
     check(dtype, t)
-    source.require_multiples(
-        {
-            "m": (problem.m, t.tile_m * t.cluster_m),
-            "n": (problem.n, t.tile_n * t.cluster_n),
-            "k": (problem.k, t.tile_k),
-        }
-    )
-    rows = t.warp_m // _ROWS_PER_WARP
-    groups = t.tile_m // (ROWS * rows)
-    macros |= {
-        "TILE_N": t.tile_n,
-        "TILE_K": t.tile_k,
-        "GROUPS": groups,
-        "ROWS": rows,
-        "STAGES": t.stages,
-        "CLUSTER_M": t.cluster_m,
-        "CLUSTER_N": t.cluster_n,
-        "GROUP": group,
-    }
-    element_bytes = dtype.bits // 8
-    box = min(t.tile_k, _SWIZZLE_BYTES // element_bytes)
-
-    def shape(extent: int, box_rows: int) -> TensorShape:
-        return TensorShape(
-            element=source.element_name(dtype),
-            element_bytes=element_bytes,
-            extents=(problem.k, extent),
-            box=(box, box_rows),
-            swizzle=f"{box * element_bytes}B",
-        )
-
+    source.require_sizes(problem, t)
+    generated = instruction(dtype, t.tile_n, source.SUMS[dtype])
     return MatrixKernel(
-        text=source.text_of(
-            "gemm_wgmma.cu", macros, instruction(dtype, t.tile_n, source.SUMS[dtype])
-        ),
+        text=source.text_of("gemm_wgmma.cu", macros, generated),
         name="gemm_wgmma",
         suffix="a",
-        threads=_WARPGROUP * (1 + groups),
+        threads=_WARPGROUP * (1 + _groups(t)),
         dynamic_bytes=gemm_tile.shared_bytes(t, dtype) + t.stages * _BARRIER_BYTES,
         cluster=t.cluster_m * t.cluster_n,
-        tiles=(problem.m // t.tile_m) * (problem.n // t.tile_n),
+        tiles=source.tiles(problem, t),
         is_persistent=True,
         shapes=(
-            shape(problem.m, t.tile_m // t.cluster_n),
-            shape(problem.n, t.tile_n // t.cluster_m),
+            _shape(problem, t, problem.m, t.tile_m // t.cluster_n),
+            _shape(problem, t, problem.n, t.tile_n // t.cluster_m),
         ),
         flops=problem.flops,
         least_bytes=source.least_bytes(problem),
+    )
+
+
+def _groups(t: Tiling) -> int:
+    """Warpgroups that multiply."""
+    return int(t.tile_m // (t.warp_m * _WARPGROUP // gemm_tile.WARP))
+
+
+def _tile_macros(t: Tiling) -> dict[str, object]:
+    return {
+        "TILE_N": t.tile_n,
+        "TILE_K": t.tile_k,
+        "GROUPS": _groups(t),
+        "ROWS": t.warp_m // _ROWS_PER_WARP,
+        "STAGES": t.stages,
+        "CLUSTER_M": t.cluster_m,
+        "CLUSTER_N": t.cluster_n,
+    }
+
+
+def _shape(problem: Problem, t: Tiling, rows: int, box_rows: int) -> TensorShape:
+    """An operand of so many rows, and what one block loads of them at once."""
+    element_bytes = problem.dtype.bits // 8
+    box = min(t.tile_k, _SWIZZLE_BYTES // element_bytes)
+    return TensorShape(
+        element=source.element_name(problem.dtype),
+        element_bytes=element_bytes,
+        extents=(problem.k, rows),
+        box=(box, box_rows),
+        swizzle=f"{box * element_bytes}B",
     )
 
 

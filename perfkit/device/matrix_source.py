@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from perfkit.device.backend import Launch, TensorShape
+    from perfkit.models.gemm_tile import Tiling
     from perfkit.models.gemm_traffic import Problem
 
+#: elements of a row of the result that are stored together
+ROW_STEP: Final = 8
 #: bytes of k that one step of any of the instructions takes
 STEP_BYTES: Final = 32
 #: what PTX calls the types that have another name here
@@ -120,20 +123,36 @@ def type_macros(dtype: DType, out: DType) -> dict[str, object]:
     }
 
 
-def require_multiples(sizes: Mapping[str, tuple[int, int]]) -> None:
-    """Sizes of a problem, each with what it must be a multiple of.
+def require_multiple(name: str, size: int, step: int) -> None:
+    """Refuse a size that is no multiple of ``step``.
 
     Raises:
-        UsageError: one is none.
+        UsageError: naming the sizes nearby that are.
     """
-    for name, (size, step) in sizes.items():
-        if size < step or size % step:
-            below, above = size // step * step, -(-size // step) * step
-            near = f"{below} or {above}" if below else f"{max(above, step)}"
-            raise UsageError(
-                f"{name} = {size}: the kernel takes multiples of {step} (tile and cluster)",
-                hint=f"take {near}, or another tile",
-            )
+    if size < step or size % step:
+        below, above = size // step * step, -(-size // step) * step
+        near = f"{below} or {above}" if below else f"{max(above, step)}"
+        raise UsageError(f"{name} = {size}: must be a multiple of {step}", hint=f"take {near}")
+
+
+def require_sizes(problem: Problem, tiling: Tiling) -> None:
+    """Refuse sizes that the products cannot have: rows of the result are stored 8 at a time.
+
+    Raises:
+        UsageError: naming the size.
+    """
+    require_multiple("k", problem.k, tiling.tile_k)
+    require_multiple("n", problem.n, ROW_STEP)
+    for name, size, tile in (("m", problem.m, tiling.tile_m), ("n", problem.n, tiling.tile_n)):
+        if size < tile:
+            raise UsageError(f"{name} = {size}: less than a tile of {tiling.tile}")
+
+
+def tiles(problem: Problem, tiling: Tiling) -> int:
+    """Blocks with a tile each; whole clusters, so that some may repeat the last tile."""
+    rows = -(-problem.m // (tiling.tile_m * tiling.cluster_m))
+    columns = -(-problem.n // (tiling.tile_n * tiling.cluster_n))
+    return int(rows * columns * tiling.cluster_m * tiling.cluster_n)
 
 
 def least_bytes(problem: Problem) -> int:

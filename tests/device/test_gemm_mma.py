@@ -44,13 +44,6 @@ def test_neither_clusters_nor_splits(cluster, split_k):
         gemm_mma.check(DType.BF16, tiling("128x128x64", "64x64", 3, cluster, split_k))
 
 
-@pytest.mark.parametrize("size", ["m", "n", "k"])
-def test_sizes_are_multiples_of_the_tile(size):
-    with pytest.raises(UsageError, match=f"{size} = 1000") as caught:
-        gemm_mma.kernel(problem(**{size: 1000}), tiling("128x128x64", "64x64", 3))
-    assert caught.value.hint is not None
-
-
 @pytest.mark.parametrize(
     ("arch", "dtype", "tile", "warp", "stages"),
     [

@@ -59,11 +59,6 @@ def test_refused_tilings(dtype, tile, warp, stages, cluster, says):
         gemm_wgmma.check(DType(dtype), tiling(tile, warp, stages, cluster))
 
 
-def test_sizes_are_multiples_of_tile_and_cluster():
-    with pytest.raises(UsageError, match=r"m = 384: .* multiples of 256"):
-        gemm_wgmma.kernel(problem(m=384), tiling("128x256x64", "16x256", 4, "2x1"))
-
-
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "tf32", "f8", "s8"])
 def test_an_instruction_has_as_many_operands_as_it_names(dtype):
     sums = DType.S32 if dtype == "s8" else DType.F32

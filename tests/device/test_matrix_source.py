@@ -38,9 +38,32 @@ def test_results_that_sums_are_not_stored_as(dtype, out):
 
 
 def test_the_hint_names_sizes_nearby():
-    with pytest.raises(UsageError, match="m = 200") as caught:
-        source.require_multiples({"m": (200, 128)})
+    with pytest.raises(UsageError, match="k = 200") as caught:
+        source.require_multiple("k", 200, 128)
     assert "128 or 256" in str(caught.value.hint)
-    with pytest.raises(UsageError, match="m = 100") as caught:
-        source.require_multiples({"m": (100, 128)})
-    assert "take 128," in str(caught.value.hint)
+    with pytest.raises(UsageError, match="k = 100") as caught:
+        source.require_multiple("k", 100, 128)
+    assert str(caught.value.hint) == "take 128"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "says"),
+    [
+        ({"k": 1000}, "k = 1000"),
+        ({"n": 1004}, "n = 1004: must be a multiple of 8"),
+        ({"m": 100}, "m = 100: less than a tile"),
+        ({"n": 120}, "n = 120: less than a tile"),
+    ],
+)
+def test_sizes_that_products_cannot_have(sizes, says):
+    with pytest.raises(UsageError, match=says):
+        source.require_sizes(problem(**sizes), tiling("128x128x64", "64x64", 3))
+
+
+def test_the_last_tile_may_overlap_the_one_before():
+    t = tiling("128x128x64", "64x64", 3)
+    source.require_sizes(problem(m=129, n=136), t)
+    assert source.tiles(problem(m=129, n=136), t) == 2 * 2
+    assert source.tiles(problem(m=256, n=384), t) == 2 * 3
+    # clusters are whole: of 3 rows of tiles there are 4
+    assert source.tiles(problem(m=384, n=128), tiling("128x128x64", "16x128", 3, "2x1")) == 4

@@ -7,7 +7,8 @@
 //
 // Macros: OPERAND f16 | bf16 | tf32 | s8 | e4m3, OPERAND_BYTES, SHAPE m16n8k16 | m16n8k8 | m16n8k32,
 // SUM f32 | s32, OUT f32 | f16 | bf16 | s32, OUT_BYTES, TILE_M, TILE_N, TILE_K, WARP_M, WARP_N,
-// STAGES, GROUP (rows of tiles that run together), MIN_BLOCKS. m, n, k: multiples of the tile.
+// STAGES, GROUP (rows of tiles that run together), MIN_BLOCKS. m, n: at least the tile, n a multiple
+// of 8; k: a multiple of TILE_K.
 
 constexpr int WARPS_M = TILE_M / WARP_M, WARPS_N = TILE_N / WARP_N;
 constexpr int THREADS = 32 * WARPS_M * WARPS_N;
@@ -60,12 +61,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
              int n, int k) {
   extern __shared__ __align__(128) char shared[];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  int tile_row, tile_column;
-  grouped_tile(blockIdx.x, m / TILE_M, n / TILE_N, GROUP, tile_row, tile_column);
+  int row, column;
+  grouped_tile(blockIdx.x, tiles_in(m, TILE_M), tiles_in(n, TILE_N), GROUP, row, column);
+  row = min(row * TILE_M, m - TILE_M);
+  column = min(column * TILE_N, n - TILE_N);
   const long long pitch = static_cast<long long>(k) * OPERAND_BYTES;
   const int my_row = threadIdx.x / CHUNKS, my_chunk = threadIdx.x % CHUNKS * 16;
-  const char* a_from = a + (static_cast<long long>(tile_row) * TILE_M + my_row) * pitch + my_chunk;
-  const char* b_from = b + (static_cast<long long>(tile_column) * TILE_N + my_row) * pitch + my_chunk;
+  const char* a_from = a + static_cast<long long>(row + my_row) * pitch + my_chunk;
+  const char* b_from = b + static_cast<long long>(column + my_row) * pitch + my_chunk;
   const word stages = shared_address(shared);
   const int slices = k / TILE_K;
 
@@ -137,8 +140,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
   wait_copies<0>();
 
   const long long out_pitch = static_cast<long long>(n) * OUT_BYTES;
-  char* out = c + (static_cast<long long>(tile_row) * TILE_M + warp / WARPS_N * WARP_M) * out_pitch +
-              (static_cast<long long>(tile_column) * TILE_N + warp % WARPS_N * WARP_N) * OUT_BYTES;
+  char* out = c + (row + warp / WARPS_N * WARP_M) * out_pitch +
+              static_cast<long long>(column + warp % WARPS_N * WARP_N) * OUT_BYTES;
 #pragma unroll
   for (int i = 0; i < M_TILES; ++i)
     store_sums<N_TILES>(sums[i], out + 16 * i * out_pitch, out_pitch, lane);

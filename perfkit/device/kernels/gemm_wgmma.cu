@@ -9,7 +9,7 @@
 //
 // Macros: OPERAND_BYTES, OUT, OUT_BYTES, TILE_N, TILE_K, GROUPS, ROWS, STAGES, CLUSTER_M, CLUSTER_N,
 // GROUP (rows of cluster tiles that run together); before this text: `wgmma`, SUM_WORDS of sums.
-// m, n, k: multiples of the tile times the cluster.
+// m, n: at least the tile, n a multiple of 8; k: a multiple of TILE_K.
 
 constexpr int TILE_M = 64 * GROUPS * ROWS;
 constexpr int THREADS = 128 * (1 + GROUPS);
@@ -102,11 +102,11 @@ __device__ __forceinline__ void meet() {
 
 // Where this block's tiles are: `first` and every `step`-th one after it, of all cluster tiles.
 struct Walk {
-  int tiles_m, tiles_n, first, step, rank;
+  int m, n, tiles_m, tiles_n, first, step, rank;
 
-  __device__ __forceinline__ Walk(int m, int n) {
-    tiles_m = m / (TILE_M * CLUSTER_M);
-    tiles_n = n / (TILE_N * CLUSTER_N);
+  __device__ __forceinline__ Walk(int m, int n) : m(m), n(n) {
+    tiles_m = tiles_in(m, TILE_M * CLUSTER_M);
+    tiles_n = tiles_in(n, TILE_N * CLUSTER_N);
     first = blockIdx.x / CLUSTER;
     step = gridDim.x / CLUSTER;
     rank = blockIdx.x % CLUSTER;
@@ -117,8 +117,8 @@ struct Walk {
   __device__ __forceinline__ void place(int tile, int& row, int& column) const {
     int tile_row, tile_column;
     grouped_tile(tile, tiles_m, tiles_n, GROUP, tile_row, tile_column);
-    row = (tile_row * CLUSTER_M + across()) * TILE_M;
-    column = (tile_column * CLUSTER_N + along()) * TILE_N;
+    row = min((tile_row * CLUSTER_M + across()) * TILE_M, m - TILE_M);
+    column = min((tile_column * CLUSTER_N + along()) * TILE_N, n - TILE_N);
   }
 };
 
@@ -158,10 +158,9 @@ __device__ __forceinline__ void release(const Walk& walk, word empty, int stage)
   if (rank < CLUSTER && shares) arrive_at(empty + 8 * stage, rank);
 }
 
-__device__ __forceinline__ void multiply_slices(char* c, const Walk& walk, int n, int slices,
-                                                word stages, word full, word empty) {
+__device__ __forceinline__ void multiply_slices(char* c, const Walk& walk, int slices, word stages, word full, word empty) {
   const int group = threadIdx.x / 128 - 1, warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
-  const long long pitch = static_cast<long long>(n) * OUT_BYTES;
+  const long long pitch = static_cast<long long>(walk.n) * OUT_BYTES;
   word sums[ROWS][SUM_WORDS];
   Ring ring;
   for (int tile = walk.first; tile < walk.end(); tile += walk.step) {
@@ -231,7 +230,7 @@ __launch_bounds__(THREADS, 1)
 #if GROUPS > 1
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
 #endif
-    multiply_slices(c, walk, n, slices, stages, full, empty);
+    multiply_slices(c, walk, slices, stages, full, empty);
   }
 #if CLUSTER_M * CLUSTER_N > 1
   meet();  // a block that is gone cannot be arrived at

@@ -46,6 +46,10 @@ __device__ __forceinline__ word swizzle_of(word row) {
   return row / rows_per_line % span;
 }
 
+// How many tiles cover a size. The last one does not reach beyond the end: it begins earlier, and
+// what two tiles share they both compute, to the same bits.
+__device__ __forceinline__ int tiles_in(int size, int tile) { return (size + tile - 1) / tile; }
+
 // Block `index` of a grid of rows x columns tiles, `group` rows at a time, so that tiles that run
 // together share what they read.
 __device__ __forceinline__ void grouped_tile(int index, int rows, int columns, int group, int& row,
