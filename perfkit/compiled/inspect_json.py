@@ -25,6 +25,7 @@ SCHEMA: Final = "perfkit.inspect/1"
 _HINT: Final = "perfkit inspect -f json writes one"
 _MAX_BYTES: Final = 512 * 2**20
 _MAX_NUMBER: Final = 2**63 - 1
+_ARCH: Final = re.compile(r"sm_[0-9]{2,3}[af]?")
 _OLDER: Final = "the file is older than this quantity"
 _NO_REASON: Final = "the file does not say why"
 
@@ -81,7 +82,8 @@ def _kernel(entry: Any, where: str) -> KernelResources:
         if one.name == "unknown":
             continue
         if value is not None:
-            values[one.name] = _READERS.get(kind, _same)(value, place)
+            reader = _BY_NAME.get(one.name) or _READERS.get(kind, _same)
+            values[one.name] = reader(value, place)
         elif optional:
             values[one.name] = None
             if one.name not in entry:
@@ -105,6 +107,18 @@ def _number(value: Any, where: str) -> int:
     return value
 
 
+def _positive(value: Any, where: str) -> int:
+    if value == 0:
+        raise InputError("0 is no size", where=where)
+    return _number(value, where)
+
+
+def _arch(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not _ARCH.fullmatch(value):
+        raise InputError(f"{_short(value)} is no architecture such as sm_90", where=where)
+    return value
+
+
 def _yes_or_no(value: Any, where: str) -> bool:
     if not isinstance(value, bool):
         raise InputError(f"{_short(value)} is neither true nor false", where=where)
@@ -120,7 +134,7 @@ def _text(value: Any, where: str) -> str:
 def _dimensions(value: Any, where: str) -> tuple[int, ...]:
     if not isinstance(value, list) or len(value) != 3:
         raise InputError(f"{_short(value)} is not three numbers", where=where)
-    return tuple(_number(one, where) for one in value)
+    return tuple(_positive(one, where) for one in value)
 
 
 def _reasons(value: Any, where: str) -> dict[str, str]:
@@ -143,4 +157,10 @@ _READERS: Final[dict[str, Callable[[Any, str], Any]]] = {
     "int": _number,
     "str": _text,
     "tuple[int, int, int]": _dimensions,
+}
+_BY_NAME: Final[dict[str, Callable[[Any, str], Any]]] = {
+    "arch": _arch,
+    "max_threads": _positive,
+    "threads": _positive,
+    "max_cluster_blocks": _positive,
 }

@@ -137,7 +137,10 @@ def _half(found: dict[int, _Record], attribute: int) -> int:
 def _triple(elf: CudaElf, found: dict[int, _Record], attribute: int) -> tuple[int, int, int] | None:
     if attribute not in found:
         return None
-    x, y, z = _numbers(elf, found[attribute], 3)
+    record = found[attribute]
+    x, y, z = _numbers(elf, record, 3)
+    if 0 in {x, y, z}:  # no compiler takes that
+        raise elf.error(f"attribute {attribute:#x} is no size: {x}x{y}x{z}", record.offset)
     return x, y, z
 
 

@@ -129,7 +129,7 @@ def _launch(metadata: dict[str, Any], stem: str, arch: object) -> _Launch | None
     if match is None:
         return None
     name = metadata.get("name")
-    warps, lanes = _number(metadata.get("num_warps")), _lanes(metadata)
+    warps, lanes = _number(metadata.get("num_warps")) or None, _lanes(metadata)
     return _Launch(
         name=name if isinstance(name, str) and name.isprintable() and name else stem,
         arch=f"sm_{match[1]}{match[2]}",

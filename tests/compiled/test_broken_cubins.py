@@ -249,3 +249,19 @@ def test_a_cubin_without_kernels():
                 data[at + 5] &= 0xEF
     with pytest.raises(CubinError, match="no kernel"):
         read_cubin(bytes(data), origin="x")
+
+
+def test_a_size_of_zero_is_none():
+    """No compiler writes one; it would be an impossible launch bound or cluster."""
+    data = (DATA / "j04.sm_90.cubin").read_bytes()
+    (kernel,) = read_cubin(data, origin="x")
+    sizes = {
+        0x05: (kernel.max_threads, 1, 1),  # MAX_THREADS
+        0x3D: kernel.required_cluster,
+    }
+    for attribute, size in sizes.items():
+        record = bytes((4, attribute, 12, 0)) + struct.pack("<3I", *size)
+        assert data.count(record) == 1
+        broken = data.replace(record, record[:4] + struct.pack("<3I", *size[:2], 0))
+        with pytest.raises(CubinError, match=f"attribute {attribute:#x} is no size"):
+            read_cubin(broken, origin="x")

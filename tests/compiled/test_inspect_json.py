@@ -56,7 +56,7 @@ def test_every_field_comes_back(tmp_path):
             if kind.startswith("bool")
             else number
         )
-    kernel = KernelResources(**values)
+    kernel = KernelResources(**values | {"arch": "sm_103f"})
     assert read_inspect_json(written(tmp_path / "k.json", [kernel])) == (kernel,)
 
 
@@ -109,6 +109,12 @@ def changed(**values):
         (MINIMAL | {"kernels": [{"name": "k"}]}, r"kernels\[0\]\.arch: is missing"),
         (changed(name=""), r"kernels\[0\]\.name: '' is no text"),
         (changed(name=7), "7 is no text"),
+        (changed(arch="gfx942"), r"kernels\[0\]\.arch: 'gfx942' is no architecture"),
+        (changed(arch="sm_" + "9" * 5000), "is no architecture"),
+        (changed(arch="sm_\u0669\u0660"), "is no architecture"),
+        (changed(max_threads=0), r"max_threads: 0 is no size"),
+        (changed(threads=0), "0 is no size"),
+        (changed(required_cluster=[1, 0, 1]), "0 is no size"),
         (changed(demangled=[]), "is no text"),
         (changed(registers_per_thread="8"), r"registers_per_thread: '8' is no whole number"),
         (changed(registers_per_thread=True), "True is no whole number"),

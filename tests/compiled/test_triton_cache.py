@@ -188,3 +188,10 @@ def test_the_cubin_knows_of_warps_that_were_added(tmp_path):
     path.write_text(path.read_text().replace('"num_warps": 8', '"num_warps": 4'))
     (kernel,) = inspect(tmp_path)
     assert kernel.threads == 256
+
+
+def test_no_warps_are_not_a_block_of_none(tmp_path):
+    path = tmp_path / "k.json"
+    path.write_text('{"name": "k", "num_warps": 0, "shared": 0, "target": ["cuda", 80, 32]}')
+    (kernel,) = read_entry(path).kernels
+    assert kernel.threads is None
