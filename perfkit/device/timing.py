@@ -71,8 +71,15 @@ class Stopwatch:
         self._flush_caches = card.prepare(flush, launch_1d(blocks, 256), flushed)
         self._hold = card.prepare(hold, launch_1d(1, 1), (np.uint64(_HOLD_NS),))
 
+    def flush(self) -> None:
+        """Leave nothing of earlier work in L2."""
+        self._flush_caches()
+
     def _prepare(self, *, cold: bool) -> None:
-        (self._flush_caches if cold else self._hold)()
+        if cold:
+            self.flush()
+        else:
+            self._hold()
 
     def time(self, work: Work, sampling: Sampling | None = None) -> Timing:
         """One run of ``work``, which enqueues launches and returns.
