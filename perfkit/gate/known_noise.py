@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from perfkit.gate.change import Comparison, Estimate, Noise
 from perfkit.gate.ranks import least_rank_sum_p
+from perfkit.gate.scatter import from_runs
 
 if TYPE_CHECKING:
     from perfkit.gate.evidence import Series
@@ -60,8 +61,6 @@ def known_noise(item: Comparison, m: int, n: int) -> Estimate | None:
 
 def _overruled(item: Comparison) -> Estimate:
     import numpy as np
-
-    from perfkit.gate.scatter import from_runs
 
     sides = [np.array([_logs(side)]) for side in (item.baseline, item.candidate)]
     return from_runs(*sides, paired=False)[0]

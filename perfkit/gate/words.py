@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from perfkit.gate.change import Comparison, Estimate
     from perfkit.gate.timing import Decision
 
-_STATUS: Final = {
+#: what a reason means; what is not here is inconclusive
+STATUS: Final = {
     Reason.WITHIN: Status.PASS,
     Reason.IMPROVED: Status.PASS,
     Reason.WORSE: Status.FAIL,
@@ -46,7 +47,7 @@ def percent(change: float) -> str:
 def verdict(item: Comparison, one: Estimate, decision: Decision) -> Verdict:
     """Everything about one comparison that took place."""
     before, after = item.baseline, item.candidate
-    status = _STATUS.get(decision.reason, Status.INCONCLUSIVE)
+    status = STATUS.get(decision.reason, Status.INCONCLUSIVE)
     found = one.error < inf
     return Verdict(
         benchmark=before.benchmark,
