@@ -47,6 +47,7 @@ class Limits:
     """What a child may take. Memory caps None: not watched."""
 
     seconds: float = 300
+    silent_seconds: float | None = None  #: from one result to the next; None: as long as it takes
     host_bytes: int | None = 64 * GIB
     device_bytes: int | None = None
 
@@ -79,6 +80,7 @@ def run_child(
     limits: Limits | None = None,
     monitor: Monitor | None = None,
     on_result: Callable[[dict[str, Any]], None] = lambda _: None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Outcome:
     """Run a task of ``perfkit.device.tasks`` in a child.
 
@@ -89,6 +91,8 @@ def run_child(
         limits: on time and memory.
         monitor: NVML's view of that card, for the cap on its memory.
         on_result: called with each result as it comes.
+        stop: asked now and then; when it says yes the child is interrupted. Ctrl-C does so, too,
+            but only in the main thread.
     """
     limits = limits or Limits()
     with tempfile.TemporaryDirectory(prefix="perfkit-") as folder:
@@ -100,7 +104,7 @@ def run_child(
         with log.open("wb") as output:
             child = _start(question, uuid, output)
             lines = _Lines(channel, on_result)
-            failure = _watch(child, limits, monitor, lines)
+            failure = _watch(child, limits, monitor, lines, stop)
         lines.more()
         failure = lines.error or failure or _verdict(child.returncode, finished=lines.finished)
         if failure is not None:
@@ -133,6 +137,7 @@ class _Lines:
         self.results: list[dict[str, Any]] = []
         self.error: Failure | None = None
         self.finished = False
+        self.last = time.monotonic()  #: when something was said
 
     def more(self) -> None:
         """Take the lines that are new and whole."""
@@ -142,6 +147,7 @@ class _Lines:
         whole, newline, _ = new.rpartition(b"\n")
         self._read += len(whole) + len(newline)
         for line in whole.splitlines():
+            self.last = time.monotonic()
             kind, content = json.loads(line)
             if kind == "result":
                 self.results.append(content)
@@ -153,7 +159,11 @@ class _Lines:
 
 
 def _watch(
-    child: subprocess.Popen[bytes], limits: Limits, monitor: Monitor | None, lines: _Lines
+    child: subprocess.Popen[bytes],
+    limits: Limits,
+    monitor: Monitor | None,
+    lines: _Lines,
+    stop: Callable[[], bool],
 ) -> Failure | None:
     """Until the child has ended, by itself or by force."""
     started = looked = time.monotonic()
@@ -162,13 +172,11 @@ def _watch(
             time.sleep(_POLL_S)
             lines.more()
             now = time.monotonic()
-            if now - started > limits.seconds:
+            if stop():
+                raise KeyboardInterrupt
+            if (failure := _over_time(now, started, lines.last, limits)) is not None:
                 _end(child)
-                return Failure(
-                    end=End.TIMEOUT,
-                    message=f"it ran longer than {limits.seconds:g} s and was ended",
-                    hint="a kernel may hang; --time-limit allows more",
-                )
+                return failure
             if now - looked > _WATCH_S:
                 looked = now
                 if (failure := _over_memory(child.pid, limits, monitor)) is not None:
@@ -177,6 +185,17 @@ def _watch(
     except KeyboardInterrupt:
         _end(child)
         return Failure(end=End.INTERRUPTED, message="interrupted", exit_code=130)
+    return None
+
+
+def _over_time(now: float, started: float, last: float, limits: Limits) -> Failure | None:
+    for since, limit in ((started, limits.seconds), (last, limits.silent_seconds)):
+        if limit is not None and now - since > limit:
+            return Failure(
+                end=End.TIMEOUT,
+                message=f"it ran longer than {limit:g} s and was ended",
+                hint="a kernel may hang; --time-limit allows more",
+            )
     return None
 
 

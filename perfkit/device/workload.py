@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.analysis.prediction import Chain, Demand
 from perfkit.device.backend import Launch
 from perfkit.device.elements import ELEMENTS
 from perfkit.errors import UsageError
-from perfkit.kernel import DType
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -88,42 +88,6 @@ class Code:
     path: str | None = None  #: the user's
     defines: tuple[str, ...] = ()
     suffix: str = ""  #: of the target: ``a`` for instructions of one architecture only
-
-
-@record
-class Flow:
-    """Arithmetic of one kind. ``issued`` counts the lanes that idle in a warp as well."""
-
-    flops: float
-    dtype: DType = DType.F32
-    unit: str = "simt"
-    accumulate: DType | None = None
-    issued: float | None = None  #: None: as many
-
-
-@record
-class Demand:
-    """What a launch has to do at least.
-
-    Bytes through DRAM: each input read once and each output written once, whole sectors where only
-    parts of them are used. L2: sectors of each access. L1 and shared memory: 128 for every pass of
-    a warp through the pipe. None: as many as through the level below.
-    """
-
-    read_bytes: float = 0
-    write_bytes: float = 0
-    l2_bytes: float | None = None
-    l1_bytes: float | None = None
-    flow: Flow | None = None
-    useful_bytes: float | None = None  #: without what comes along in sectors; None: all are useful
-
-
-@record
-class Chain:
-    """Loads that wait for one another."""
-
-    hops: int
-    level: str  #: where the data lie: dram | l2 | l1
 
 
 #: enqueues one piece of work on the card: functions and memory by name

@@ -26,35 +26,57 @@ extern "C" __global__ void struct_of_arrays(const float* __restrict__ mass,
                                             const float* __restrict__ charge,
                                             float* __restrict__ out, index n)
 {
-    index i = THREAD;
-    if (i < n) out[i] = mass[i] * charge[i];
+    index i = THREAD * 4;  // 16 bytes of each array a thread
+    if (i + 4 <= n) {
+        float4 m = *(const float4*)(mass + i), c = *(const float4*)(charge + i);
+        *(float4*)(out + i) = make_float4(m.x * c.x, m.y * c.y, m.z * c.z, m.w * c.w);
+    } else {
+        for (; i < n; i++) out[i] = mass[i] * charge[i];
+    }
 }
 
-// Transposes of a rows x columns matrix. A block has 32 columns of threads and takes 32 x 32.
-#define TILE 32
+// Transposes of a rows x columns matrix. A block of 32 x WARPS threads takes 64 x 64 floats.
+#ifdef WARPS
+#define TILE 64
+#define LANES 32
 
 extern "C" __global__ void transpose_naive(const float* __restrict__ a, float* __restrict__ b,
                                            int rows, int columns)
 {
-    int x = blockIdx.x * TILE + threadIdx.x;
-    for (int y = blockIdx.y * TILE + threadIdx.y, end = min(rows, (int)(blockIdx.y + 1) * TILE);
-         y < end; y += blockDim.y)
-        if (x < columns) b[(index)x * rows + y] = a[(index)y * columns + x];
+#pragma unroll
+    for (int half = 0; half < TILE; half += LANES) {
+        int x = blockIdx.x * TILE + half + threadIdx.x;
+#pragma unroll
+        for (int i = 0; i < TILE; i += WARPS) {
+            int y = blockIdx.y * TILE + i + threadIdx.y;
+            if (x < columns && y < rows && i + threadIdx.y < TILE)
+                b[(index)x * rows + y] = a[(index)y * columns + x];
+        }
+    }
 }
 
 template <int PITCH>
 __device__ __forceinline__ void through_tile(const float* a, float* b, int rows, int columns)
 {
     __shared__ float tile[TILE * PITCH];
-    int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE;
-    for (int i = threadIdx.y; i < TILE; i += blockDim.y)
-        if (x < columns && y + i < rows)
-            tile[i * PITCH + threadIdx.x] = a[(index)(y + i) * columns + x];
+    int row0 = blockIdx.y * TILE, column0 = blockIdx.x * TILE;
+#pragma unroll
+    for (int i = 0; i < TILE; i += WARPS)
+#pragma unroll
+        for (int half = 0; half < TILE; half += LANES) {
+            int y = i + threadIdx.y, x = half + threadIdx.x;
+            if (y < TILE && row0 + y < rows && column0 + x < columns)
+                tile[y * PITCH + x] = a[(index)(row0 + y) * columns + column0 + x];
+        }
     __syncthreads();
-    int to = blockIdx.y * TILE + threadIdx.x, row = blockIdx.x * TILE;
-    for (int i = threadIdx.y; i < TILE; i += blockDim.y)
-        if (to < rows && row + i < columns)
-            b[(index)(row + i) * rows + to] = tile[threadIdx.x * PITCH + i];
+#pragma unroll
+    for (int i = 0; i < TILE; i += WARPS)
+#pragma unroll
+        for (int half = 0; half < TILE; half += LANES) {
+            int y = i + threadIdx.y, x = half + threadIdx.x;
+            if (y < TILE && column0 + y < columns && row0 + x < rows)
+                b[(index)(column0 + y) * rows + row0 + x] = tile[x * PITCH + y];
+        }
 }
 
 extern "C" __global__ void transpose_tiled(const float* __restrict__ a, float* __restrict__ b,
@@ -69,3 +91,4 @@ extern "C" __global__ void transpose_padded(const float* __restrict__ a, float* 
 {
     through_tile<TILE + 1>(a, b, rows, columns);
 }
+#endif

@@ -17,7 +17,7 @@ extern "C" __global__ void matmul_naive(const float* __restrict__ a, const float
 // with ROWS = threads / 2: a warp has 4 x 8 threads, so 32 x 64 results.
 #ifdef ROWS
 #define COLUMNS 128
-#define DEPTH 16
+#define DEPTH 8
 #define THREADS (ROWS * 2)
 #define PITCH (ROWS + 4)  // a column of A goes into shared memory as a row
 
@@ -33,7 +33,7 @@ __device__ __forceinline__ float4 loose(const float* from, int have)
                        have > 3 ? from[3] : 0);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS ? 512 / THREADS : 1)
     matmul_tiled(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
                  int m, int n, int k)
 {

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.analysis.prediction import Demand, Flow
 from perfkit.device.backend import Launch, launch_1d
 from perfkit.device.workload import (
     Case,
     Code,
-    Demand,
-    Flow,
     Role,
     Sizes,
     Workload,
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 _FILE: Final = "layout.cu"
 _WARP: Final = range(32)
-_TILE: Final = 32
+_TILE: Final = 64
 _STRUCT_BYTES: Final = 32
 _MASS, _CHARGE = 3, 7  # floats of the struct
 
@@ -86,7 +85,7 @@ def _struct_of_arrays(sizes: Sizes) -> Case:
     n, threads = sizes["n"], sizes["threads"]
     return Case(
         code=Code(kernel="struct_of_arrays", file=_FILE),
-        launch=launch_1d(blocks_for(n, threads), threads),
+        launch=launch_1d(blocks_for(n, 4 * threads), threads),
         arrays=arrays("f32", [("mass", n, Role.IN), ("charge", n, Role.IN), ("out", n, Role.OUT)]),
         arguments=("mass", "charge", "out", i64(n)),
         demand=Demand(read_bytes=8 * n, write_bytes=4 * n, flow=Flow(flops=n)),
@@ -103,9 +102,9 @@ def _transpose(kernel: str, l1_per_warp: Callable[[], float], l2_per_warp: float
             raise UsageError(f"rows, columns = {rows}, {columns}: at most {2**21 - 1} each")
         n = rows * columns
         return Case(
-            code=Code(kernel=kernel, file=_FILE),
+            code=Code(kernel=kernel, file=_FILE, defines=(f"WARPS={threads // 32}",)),
             launch=Launch(
-                grid=(-(-columns // _TILE), -(-rows // _TILE), 1), block=(_TILE, threads // 32, 1)
+                grid=(-(-columns // _TILE), -(-rows // _TILE), 1), block=(32, threads // 32, 1)
             ),
             arrays=arrays("f32", [("a", n, Role.IN), ("b", n, Role.OUT)]),
             arguments=("a", "b", i32(rows), i32(columns)),
@@ -158,7 +157,7 @@ def _tile(name: str, summary: str, build: Callable[[Sizes], Case]) -> Workload:
         name=name,
         group="layout",
         summary=summary,
-        sizes={"rows": 16384, "columns": 16384, "threads": 256},
+        sizes={"rows": 15968, "columns": 15968, "threads": 256},
         size="rows",
         checks=({"rows": 517, "columns": 1030}, {"rows": 3, "columns": 70, "threads": 96}),
         build=build,
@@ -176,12 +175,12 @@ WORKLOADS: Final = (
     ),
     _tile(
         "transpose_tiled",
-        "through 32 x 32 in shared memory, whose columns conflict",
+        "through 64 x 64 in shared memory, whose columns conflict",
         _transpose("transpose_tiled", _tiled_l1(_TILE), 2 * _SECTORS_OF_ROW),
     ),
     _tile(
         "transpose_padded",
-        "through 32 x 33 in shared memory, without conflicts",
+        "through 64 x 65 in shared memory, without conflicts",
         _transpose("transpose_padded", _tiled_l1(_TILE + 1), 2 * _SECTORS_OF_ROW),
     ),
 )

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.analysis.prediction import Demand, Flow
 from perfkit.device.backend import Launch
 from perfkit.device.workload import (
     Case,
     Code,
-    Demand,
-    Flow,
     Role,
     Sizes,
     Workload,
@@ -28,7 +27,7 @@ Arrays = Mapping[str, "NDArray[Any]"]
 
 _FILE: Final = "matmul.cu"
 _COLUMNS: Final = 128  #: of the tile of a block
-_DEPTH: Final = 16
+_DEPTH: Final = 8
 _MOST: Final = 2**20
 
 
@@ -74,8 +73,8 @@ def _naive(sizes: Sizes) -> Case:
 
 def _tiled(sizes: Sizes) -> Case:
     threads = sizes["threads"]
-    if threads not in (64, 128, 256, 512):
-        raise UsageError(f"threads = {threads}: the kernel takes 64, 128, 256 or 512")
+    if threads not in (64, 128, 256):
+        raise UsageError(f"threads = {threads}: the kernel takes 64, 128 or 256")
     rows = threads // 2
     code = Code(kernel="matmul_tiled", file=_FILE, defines=(f"ROWS={rows}",))
     m, n, k = sizes["m"], sizes["n"], sizes["k"]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.analysis.prediction import Demand, Flow
 from perfkit.device.backend import launch_1d
 from perfkit.device.workload import (
     Array,
     Case,
     Code,
-    Demand,
-    Flow,
     Program,
     Role,
     Sizes,
@@ -64,9 +63,11 @@ def _chunked(sizes: Sizes) -> Case:
 
     def predict(alone: Mapping[str, float]) -> float:
         """The pipeline of the stages as each took alone, its fixed costs included."""
+        there, back = alone["to card"], alone["from card"]
         work = Work(
-            whole_s=Times(alone["to card"], alone["kernel"], alone["from card"]),
+            whole_s=Times(there, alone["kernel"], back),
             handoff_s=HANDOFF_S,
+            duplex_share=min(1.0, max(there, back) / alone["both ways"]),
         )
         plan = Plan(chunks=chunks, streams=min(streams, chunks))
         return schedule(work, plan).makespan_s
@@ -142,13 +143,21 @@ def _pipeline(n: int, chunks: int, streams: int, steps: int, launch: Any) -> Pro
 def _stages(n: int, chunks: int, steps: int, launch: Any) -> Mapping[str, Program]:
     """The stages alone, chunk by chunk, so that what each chunk costs is in them."""
 
-    def copies(to: str, source: str) -> Program:
+    def copies(*ways: tuple[str, str]) -> Program:
         def program(card: Card, _: Function, memory: Mapping[str, Memory]) -> Callable[[], None]:
+            lanes = [card.stream() for _ in ways[1:]]
+
             def work() -> None:
+                start = card.mark()
+                for lane in lanes:
+                    card.follow(lane, start)
                 for number in range(chunks):
-                    begin, size = _chunk(n, chunks, number)
-                    there, here = _part(memory[to], begin, size), _part(memory[source], begin, size)
-                    card.copy(there, here, size, None)
+                    for lane, (to, source) in zip([None, *lanes], ways, strict=True):
+                        begin, size = _chunk(n, chunks, number)
+                        here = _part(memory[source], begin, size)
+                        card.copy(_part(memory[to], begin, size), here, size, lane)
+                for lane in lanes:
+                    card.follow(None, card.mark(lane))
 
             return work
 
@@ -163,13 +172,16 @@ def _stages(n: int, chunks: int, steps: int, launch: Any) -> Mapping[str, Progra
         return work
 
     return {
-        "to card": copies("in", "from"),
+        "to card": copies(_THERE),
         "kernel": kernels,
-        "from card": copies("to", "out"),
+        "from card": copies(_BACK),
+        "both ways": copies(_THERE, _BACK),
     }
 
 
 _CARD: Final = ("in", "out")
+_THERE: Final = ("in", "from")
+_BACK: Final = ("to", "out")
 
 WORKLOADS: Final = (
     Workload(

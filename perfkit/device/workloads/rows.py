@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.analysis.prediction import Demand, Flow
 from perfkit.device.backend import launch_1d
 from perfkit.device.workload import (
     Array,
     Case,
     Code,
-    Demand,
-    Flow,
     Role,
     Sizes,
     Workload,

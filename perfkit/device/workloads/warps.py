@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.analysis.prediction import Chain, Demand, Flow
 from perfkit.device.backend import launch_1d
 from perfkit.device.workload import (
     Array,
     Case,
-    Chain,
     Code,
-    Demand,
     Fill,
-    Flow,
     Role,
     Sizes,
     Workload,
@@ -153,6 +151,7 @@ def _chaser(level: str, where: str, nodes: int, hops: int) -> Workload:
         size="nodes",
         checks=({"nodes": 97, "hops": 1000},),
         build=_chase(level),
+        cold=level == "dram",
     )
 
 

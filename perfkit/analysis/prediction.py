@@ -1,0 +1,254 @@
+"""What a launch has to do, and the time that follows from it on a card.
+
+The bound is what nothing can beat: every byte and operation at the best rate there is. The time
+expected is the bound with DRAM at the rate of this mix of reads and writes, where a ceilings file
+knows those; it can be beaten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from perfkit.errors import UsageError
+from perfkit.kernel import DType
+from perfkit.models.roofline import COMPUTE, Bound, Load, bound
+from perfkit.models.roofs import (
+    Ceilings,
+    Level,
+    Roof,
+    choose,
+    compute_load,
+    levels,
+    measured_levels,
+    measured_roofs,
+    memory_load,
+    roofs,
+)
+from perfkit.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from perfkit.arch.types import Capability, Gpu
+
+#: what writes are of the bytes of each mix that a ceilings file may hold
+_MIXES: Final = {"read": 0.0, "triad": 1 / 3, "copy": 1 / 2, "write": 1.0}
+
+
+@record
+class Flow:
+    """Arithmetic of one kind. ``issued`` counts the lanes that idle in a warp as well."""
+
+    flops: float
+    dtype: DType = DType.F32
+    unit: str = "simt"
+    accumulate: DType | None = None
+    issued: float | None = None  #: None: as many
+
+
+@record
+class Demand:
+    """What a launch has to do at least.
+
+    Bytes through DRAM: each input read once and each output written once, whole sectors where only
+    parts of them are used. L2: sectors of each access. L1 and shared memory: 128 for every pass of
+    a warp through the pipe. None: as many as through the level below.
+    """
+
+    read_bytes: float = 0
+    write_bytes: float = 0
+    l2_bytes: float | None = None
+    l1_bytes: float | None = None
+    flow: Flow | None = None
+    useful_bytes: float | None = None  #: without what comes along in sectors; None: all are useful
+
+    @property
+    def bytes(self) -> float:
+        return self.read_bytes + self.write_bytes
+
+
+@record
+class Chain:
+    """Loads that wait for one another."""
+
+    hops: int
+    level: str  #: where the data lie: dram | l2 | l1
+
+
+@record
+class Machine:
+    """The card that is asked about: a product, or what its driver tells of one not known."""
+
+    gpu: Gpu
+    capability: Capability
+    ceilings: Ceilings | None = None
+    l2_bytes: int | None = None
+    missing: tuple[str, ...] = ()  #: what is not known of it
+
+
+@record
+class Prediction:
+    """The least time of a launch, and the time expected."""
+
+    bound: Bound | None  #: None: nothing to go by
+    bound_s: float | None
+    expected_s: float | None  #: None: no model
+    bound_by: tuple[str, ...]  #: dram | l2 | l1 | simt | tensor | overlap
+    basis: str  #: measured | data sheet
+    missing: tuple[str, ...]  #: what could not be taken into account
+
+
+def predict(
+    machine: Machine,
+    demand: Demand,
+    *,
+    chain: Chain | None = None,
+    cold: bool = False,
+    footprint_bytes: float | None = None,
+) -> Prediction:
+    """The bound and the time expected of one launch.
+
+    Args:
+        machine: the card.
+        demand: what there is to do.
+        chain: loads that wait for one another, in place of the demand.
+        cold: L2 holds nothing before the launch; what it wrote may stay there.
+        footprint_bytes: all data; where they fit in L2 and the launch is not cold, DRAM is left
+            out.
+    """
+    if chain is not None:
+        return _chained(machine, chain)
+    memory = list(_memory(machine, demand, cold=cold, footprint_bytes=footprint_bytes))
+    compute, missing = _compute(machine, demand)
+    loads = [*compute, *memory]
+    missing = (*machine.missing, *missing, *_unknown(loads))
+    if all(load.time_s is None for load in loads):
+        return Prediction(
+            bound=None, bound_s=None, expected_s=None, bound_by=(), basis="", missing=missing
+        )
+    least = bound(loads)
+    decides = [load for load in loads if load.name in least.limited_by]
+    return Prediction(
+        bound=least,
+        bound_s=least.time_s,
+        expected_s=_expected(machine, demand, loads),
+        bound_by=least.limited_by,
+        basis="measured" if all(load.basis == "measured" for load in decides) else "data sheet",
+        missing=missing,
+    )
+
+
+def _chained(machine: Machine, chain: Chain) -> Prediction:
+    latency = machine.ceilings.latencies_s.get(chain.level) if machine.ceilings else None
+    lacks = f"{chain.level}: no data sheet gives a latency; a ceilings file can"
+    return Prediction(
+        bound=None,
+        bound_s=None,
+        expected_s=None if latency is None else chain.hops * latency,
+        bound_by=("latency",),
+        basis="" if latency is None else "measured",
+        missing=(lacks,) if latency is None else (),
+    )
+
+
+def _memory(
+    machine: Machine, demand: Demand, *, cold: bool, footprint_bytes: float | None
+) -> Iterator[Load]:
+    by_name = {level.name: level for level in _levels(machine)}
+    l2 = demand.bytes if demand.l2_bytes is None else demand.l2_bytes
+    l1 = l2 if demand.l1_bytes is None else demand.l1_bytes
+    for name, amount in (
+        ("dram", through_dram(machine, demand, cold=cold, footprint_bytes=footprint_bytes)),
+        ("l2", l2),
+        ("l1", l1),
+    ):
+        if amount > 0:
+            yield memory_load(by_name[name], amount)
+
+
+def through_dram(
+    machine: Machine, demand: Demand, *, cold: bool, footprint_bytes: float | None
+) -> float:
+    """Bytes that have to pass DRAM within the launch."""
+    held = machine.l2_bytes or 0
+    if cold:
+        return demand.read_bytes + max(0.0, demand.write_bytes - held)
+    return 0.0 if footprint_bytes is not None and footprint_bytes <= held else demand.bytes
+
+
+def _levels(machine: Machine) -> tuple[Level, ...]:
+    found = levels(machine.gpu, machine.capability)
+    return measured_levels(found, machine.ceilings) if machine.ceilings else found
+
+
+def _roofs(machine: Machine) -> tuple[Roof, ...]:
+    found = roofs(machine.gpu, machine.capability)
+    return measured_roofs(found, machine.ceilings) if machine.ceilings else found
+
+
+def _compute(machine: Machine, demand: Demand) -> tuple[list[Load], tuple[str, ...]]:
+    flow = demand.flow
+    if flow is None or not flow.flops:
+        return [], ()
+    try:
+        roof = choose(
+            _roofs(machine),
+            flow.dtype,
+            label=machine.gpu.name,
+            accumulate=flow.accumulate,
+            unit=flow.unit,
+        )
+    except UsageError as error:
+        return [], (error.message,)
+    return [compute_load(roof, flow.issued or flow.flops)], ()
+
+
+def _unknown(loads: list[Load]) -> tuple[str, ...]:
+    """Levels without a rate, unless as much passes a faster one below them."""
+    dram = next((load.amount for load in loads if load.name == "dram"), 0.0)
+    return tuple(
+        f"{load.name}: {load.roof}"
+        for load in loads
+        if load.rate_per_s is None and load.amount > dram
+    )
+
+
+def _expected(machine: Machine, demand: Demand, loads: list[Load]) -> float:
+    mixes = machine.ceilings.mixes if machine.ceilings else {}
+    rate = mixed(mixes, demand.write_bytes / demand.bytes) if demand.bytes else None
+    if rate is not None:
+        loads = [
+            replace(load, rate_per_s=min(rate, load.rate_per_s or rate))
+            if load.name == "dram"
+            else load
+            for load in loads
+        ]
+    return max(load.time_s for load in loads if load.time_s is not None)
+
+
+def mixed(mixes: Mapping[str, float], write_share: float) -> float | None:
+    """Bandwidth of a mix, between those that were measured; None without any.
+
+    Time per byte is taken to change evenly between two of them.
+
+    >>> round(mixed({"read": 4.0, "copy": 2.0}, 0.25), 3)
+    2.667
+    """
+    known = sorted((_MIXES[name], rate) for name, rate in mixes.items() if name in _MIXES)
+    if not known:
+        return None
+    below = max((one for one in known if one[0] <= write_share), default=known[0])
+    above = min((one for one in known if one[0] >= write_share), default=known[-1])
+    if below[0] >= above[0]:
+        return below[1]
+    place = (write_share - below[0]) / (above[0] - below[0])
+    return 1 / ((1 - place) / below[1] + place / above[1])
+
+
+def share_of(found: Bound, kind: str, time_s: float) -> float | None:
+    """How much of the time the busiest unit (``compute``) or level (``memory``) needs at least."""
+    times = [load.time_s for load in found.loads if load.kind == kind and load.time_s is not None]
+    if not times:
+        return 0.0 if kind == COMPUTE else None
+    return max(times) / time_s
