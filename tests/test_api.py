@@ -81,7 +81,7 @@ def test_the_list_of_names_is_what_the_module_offers():
     assert functions == FUNCTIONS
 
 
-FUNCTIONS = set(perfkit.__all__) - {"PerfkitError", "__version__", "errors"}
+FUNCTIONS = set(perfkit.__all__) - {"PerfkitError", "__version__", "errors", "gate"}
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
@@ -388,3 +388,8 @@ def test_the_questions_asked_backwards():
 def test_one_line_for_people():
     found = perfkit.occupancy("h100", threads=256, regs=40)
     assert str(found) == "9.0: 6 blocks and 48 of 64 warps per SM (75%), limited by registers"
+
+
+def test_an_empty_path_is_not_this_directory():
+    with pytest.raises(UsageError, match="path is empty"):
+        perfkit.inspect("")

@@ -7,6 +7,7 @@ looked at.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -29,6 +30,7 @@ NAMES: Final[dict[str, tuple[str, ...]]] = {
     "cluster": ("cluster", "num_ctas", "cluster_dims"),
 }
 _WARPS: Final = "num_warps"
+_LARGE: Final = 2**20  #: beyond every limit, and its third power is a number of 64 bits
 
 
 def fits(
@@ -156,6 +158,8 @@ def _whole(
     """``times`` the values as an array of whole numbers; ``default`` where one is absent."""
     import numpy as np
 
+    if name in NAMES["cluster"] and isinstance(values, list):
+        values = [math.prod(one) if isinstance(one, tuple | list) else one for one in values]
     try:
         array = np.asarray(values)
         if array.dtype.kind == "O":
@@ -166,9 +170,18 @@ def _whole(
         raise UsageError(f"{name} must be whole numbers: {error}") from None
     if array.dtype.kind not in "iu":
         raise UsageError(f"{name} must be whole numbers, not {array.dtype}")
-    # clusters may be given as their dimensions
-    array = array.prod(axis=-1) if name in NAMES["cluster"] and array.ndim == 2 else array
-    return array if times == 1 else array * times
+    if name in NAMES["cluster"] and array.ndim == 2:  # as dimensions
+        return np.asarray(_wide(array).prod(axis=-1))
+    return array if times == 1 else _wide(array) * times
+
+
+def _wide(array: NDArray[Any]) -> NDArray[Any]:
+    """Of which a product does not wrap round: 8 warps in 8 bits are 256 threads, not 0."""
+    import numpy as np
+
+    wide = array if array.dtype.itemsize == 8 else array.astype(np.int64)
+    found: NDArray[Any] = np.minimum(wide, _LARGE).astype(np.int64)
+    return found
 
 
 def _filled(name: str, array: NDArray[Any], default: ArrayLike | None, times: int) -> NDArray[Any]:
@@ -184,4 +197,6 @@ def _filled(name: str, array: NDArray[Any], default: ArrayLike | None, times: in
         whole = present.astype(np.int64)
     if not (whole == present).all():
         raise UsageError(f"{name} must be whole numbers")
-    return np.where(absent, 0 if default is None else default, whole * times)
+    return np.where(
+        absent, 0 if default is None else default, whole if times == 1 else _wide(whole) * times
+    )

@@ -65,6 +65,8 @@ def inspect(
 
     if not isinstance(path, str | Path):
         raise UsageError(f"path = {path!r}: must be text or a Path")
+    if path == "":
+        raise UsageError("path is empty", hint="'.' is this directory")
     for name, value in {"kernel": kernel, "std": std}.items():
         if value is not None and not isinstance(value, str):
             raise UsageError(f"{name} = {value!r}: must be text")

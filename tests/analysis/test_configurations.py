@@ -149,3 +149,39 @@ def test_defaults_of_another_length():
         perfkit.fits("9.0", [{"num_warps": 4}] * 2, smem=[[0], [1]])
     with pytest.raises(UsageError, match="one length"):
         perfkit.fits("9.0", {"num_warps": [4, 8]}, smem=[0, 1, 2])
+
+
+INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+def test_no_type_of_integers_wraps_round(kind):
+    """Four warps are 128 threads, which eight bits with a sign do not hold."""
+    most = np.iinfo(kind).max
+    warps = np.array([4, 8, 32, most], kind)
+    found = perfkit.fits("9.0", {"num_warps": warps, "shared": np.zeros(4, kind)})
+    assert found.tolist() == [True, True, True, False]
+    rows = [{"num_warps": one, "shared": 0} for one in warps]
+    assert perfkit.fits("9.0", rows).tolist() == found.tolist()
+    dims = np.array([[2, 2, 2], [16, 1, 1], [most, most, 4]], kind)
+    configs = {"num_warps": np.ones(3, kind), "shared": 0, "cluster_dims": dims}
+    assert perfkit.fits("9.0", configs).tolist() == [True, True, False]
+
+
+def test_products_beyond_64_bits():
+    """2**59 + 4 warps are 2**64 + 128 threads."""
+    assert perfkit.fits("9.0", [{"num_warps": 2**59 + 4, "shared": 0}]).tolist() == [False]
+    dims = [(2**32, 2**32, 1), (1, 1, 1)]
+    configs = [{"num_warps": 4, "shared": 0, "cluster_dims": size} for size in dims]
+    with pytest.raises(UsageError, match="too large"):
+        perfkit.fits("9.0", configs)
+    many = {"num_warps": 4, "shared": 0, "cluster_dims": np.array(dims)}
+    assert perfkit.fits("9.0", many).tolist() == [False, True]
+
+
+def test_a_cluster_that_only_some_name():
+    configs = [
+        {"num_warps": 4, "shared": 0, "cluster_dims": (2, 1, 1)},
+        {"num_warps": 4, "shared": 0},
+    ]
+    assert perfkit.fits("8.0", configs).tolist() == [False, True]
