@@ -173,7 +173,7 @@ def _watch(
             lines.more()
             now = time.monotonic()
             if stop():
-                raise KeyboardInterrupt
+                return _interrupted(child)
             if (failure := _over_time(now, started, lines.last, limits)) is not None:
                 _end(child)
                 return failure
@@ -183,9 +183,13 @@ def _watch(
                     _end(child)
                     return failure
     except KeyboardInterrupt:
-        _end(child)
-        return Failure(end=End.INTERRUPTED, message="interrupted", exit_code=130)
+        return _interrupted(child)
     return None
+
+
+def _interrupted(child: subprocess.Popen[bytes]) -> Failure:
+    _end(child)
+    return Failure(end=End.INTERRUPTED, message="interrupted", exit_code=130)
 
 
 def _over_time(now: float, started: float, last: float, limits: Limits) -> Failure | None:

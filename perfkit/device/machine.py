@@ -81,8 +81,7 @@ _OF_PRODUCTS = ("l2_read_bytes_per_clock",)
 
 def _lacks(device: Device) -> tuple[str, ...]:
     lacking = [
-        f"the database has no product {device.name!r}: bounds follow from SMs, clocks and memory "
-        "as the driver tells them",
+        f"the database has no product {device.name!r}: bounds follow from what its driver tells",
         "tensor rates are not known of it: work on tensor cores has no compute bound",
     ]
     if device.memory_clock_hz is None or device.memory_bus_bits is None:

@@ -33,7 +33,7 @@ __device__ __forceinline__ float4 loose(const float* from, int have)
                        have > 3 ? from[3] : 0);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS ? 512 / THREADS : 1)
+extern "C" __global__ void __launch_bounds__(THREADS, THREADS == 256 ? 2 : 1)
     matmul_tiled(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
                  int m, int n, int k)
 {

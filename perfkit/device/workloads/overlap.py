@@ -140,46 +140,49 @@ def _pipeline(n: int, chunks: int, streams: int, steps: int, launch: Any) -> Pro
     return program
 
 
+def _copies(n: int, chunks: int, *ways: tuple[str, str]) -> Program:
+    """Chunks from the second array of each way to the first, the ways at the same time."""
+
+    def program(card: Card, _: Function, memory: Mapping[str, Memory]) -> Callable[[], None]:
+        lanes = [card.stream() for _ in ways[1:]]
+
+        def work() -> None:
+            start = card.mark()
+            for lane in lanes:
+                card.follow(lane, start)
+            for number in range(chunks):
+                for lane, (to, source) in zip([None, *lanes], ways, strict=True):
+                    begin, size = _chunk(n, chunks, number)
+                    here = _part(memory[source], begin, size)
+                    card.copy(_part(memory[to], begin, size), here, size, lane)
+            for lane in lanes:
+                card.follow(None, card.mark(lane))
+
+        return work
+
+    return program
+
+
 def _stages(n: int, chunks: int, steps: int, launch: Any) -> Mapping[str, Program]:
     """The stages alone, chunk by chunk, so that what each chunk costs is in them."""
-
-    def copies(*ways: tuple[str, str]) -> Program:
-        def program(card: Card, _: Function, memory: Mapping[str, Memory]) -> Callable[[], None]:
-            lanes = [card.stream() for _ in ways[1:]]
-
-            def work() -> None:
-                start = card.mark()
-                for lane in lanes:
-                    card.follow(lane, start)
-                for number in range(chunks):
-                    for lane, (to, source) in zip([None, *lanes], ways, strict=True):
-                        begin, size = _chunk(n, chunks, number)
-                        here = _part(memory[source], begin, size)
-                        card.copy(_part(memory[to], begin, size), here, size, lane)
-                for lane in lanes:
-                    card.follow(None, card.mark(lane))
-
-            return work
-
-        return program
 
     def kernels(card: Card, function: Function, memory: Mapping[str, Memory]) -> Callable[[], None]:
         def work() -> None:
             for number in range(chunks):
-                places = tuple(_part(memory[name], *_chunk(n, chunks, number)) for name in _CARD)
-                _launch(card, function, launch, (places[0], places[1]), steps, None)
+                begin, size = _chunk(n, chunks, number)
+                source, to = (_part(memory[name], begin, size) for name in ("in", "out"))
+                _launch(card, function, launch, (source, to), steps, None)
 
         return work
 
     return {
-        "to card": copies(_THERE),
+        "to card": _copies(n, chunks, _THERE),
         "kernel": kernels,
-        "from card": copies(_BACK),
-        "both ways": copies(_THERE, _BACK),
+        "from card": _copies(n, chunks, _BACK),
+        "both ways": _copies(n, chunks, _THERE, _BACK),
     }
 
 
-_CARD: Final = ("in", "out")
 _THERE: Final = ("in", "from")
 _BACK: Final = ("to", "out")
 
