@@ -16,11 +16,14 @@ _ESCAPES: Final = re.compile(
     rb"|(?:\x1b|\xc2?\x9b|\^\[)\[?[0-9;:?]*[ -/]*[@-~]"  # as a terminal gets it, or as cat -v shows
     rb"|\[[0-9;]*m"  # the escape character got lost
 )
-_QUOTES: Final = re.compile(rb"\xe2\x80[\x98\x99]|&#0?39;|&apos;")
+_QUOTES: Final = re.compile(rb"\xe2\x80[\x98\x99]|&#(?:0?39|[xX]27);|&apos;")
+#: line ends of pages, tables, scripts and Markdown
+_TAIL: Final = re.compile(rb"(?: ?(?:<br ?/?>|\||\\|`))+$")
+_TAIL_ENDS: Final = (b">", b"|", b"\\", b"`")
 
 #: the compiler's own beginning of a line; the driver's linker leaves out a word or two
 _MARKER: Final = re.compile(rb"(?:\b(?:ptxas|nvlink) )?\binfo ?: ?$|\bptxas \. $")
-_CHANGES: Final = re.compile(rb"[\d:.,/\-+TZ|%~()\[\]]*")
+_CHANGES: Final = re.compile(rb"[\d:.,/\-+TZ|%~()\[\]]*|[(\[]?\d[\d.:]*m?s[)\]]?:?")
 _LINE_NUMBER: Final = re.compile(rb"(?::\d+:|-\d+-)$")  # as grep -n writes it
 
 _PLAIN: Final = frozenset((b"ptxas info : ", b"ptxas . ", b"nvlink info : ", b"info : "))
@@ -49,7 +52,8 @@ def clean(line: bytes) -> bytes:
         line = _QUOTES.sub(b"'", line)
     if b"\xc2\xa0" in line:
         line = line.replace(b"\xc2\xa0", b" ")
-    return b" ".join(line.split())
+    text = b" ".join(line.split())
+    return _TAIL.sub(b"", text) if text.endswith(_TAIL_ENDS) else text
 
 
 def stream_of(prefix: bytes) -> Stream:

@@ -24,7 +24,7 @@ _FUNCTION: Final = re.compile(rb"\bFunction (?!properties for )(\S.*?) ?:$")
 _PAIR: Final = re.compile(rb"(?<![\w.])([A-Z]{2,12}(?:\[\d{1,3}\])?):(\d{1,15}|UNKNOWN)(?!\w)")
 _FIRST: Final = re.compile(rb"(?<![\w.])REG:\d")
 #: a symbol, or a C++ name with a colon behind it, in front of the values
-_OWN_NAME: Final = re.compile(rb"(?:Function )?(?:([\w$.@]+)|(\S.{0,16383}?)(?= ?:)) ?:?")
+_OWN_NAME: Final = re.compile(rb"(?:Function )?(?:([\w$.@]+)|(\S.{0,16383}?)(?= ?:)) ?[:,;|]?")
 _LEAST_VALUES: Final = 2
 _PAIRS_ONLY: Final = re.compile(rb"(?:[A-Z]{2,12}(?:\[\d{1,3}\])?:\w+ ?)+")
 
@@ -90,6 +90,7 @@ class UsageReader:
         self._is_code = True
         self._image = 0
         self._name: bytes | None = None
+        self._before = b""  #: what stands in front of it, as build tools mark each line
         self._last = 0  #: line that may go on, as its values did not all fit
 
     def feed(self, number: int, line: bytes) -> bool:
@@ -98,22 +99,29 @@ class UsageReader:
         Returns:
             Whether the next line counts, whatever it looks like.
         """
-        goes_on, self._last = self._last == number - 1 and self._last > 0, 0
+        if b"\\n" in line:  # lines inside JSON
+            *pieces, line = line.split(b"\\n")
+            for piece in pieces:
+                self._line(number, piece, terminated=True)
+        self._line(number, line, terminated=line.endswith(b"\n"))
+        return self._last > 0
+
+    def _line(self, number: int, line: bytes, *, terminated: bool) -> None:
+        goes_on, self._last = self._last >= number - 1 and self._last > 0, 0
         text = clean(line)
         if (first := _FIRST.search(text)) is not None:
             values = text[first.start() :]
             if self._begin(without_stamps(text[: first.start()]), values, number):
-                self._read(values, number, terminated=line.endswith(b"\n"))
+                self._read(values, number, terminated=terminated)
         elif goes_on and _PAIRS_ONLY.fullmatch(text):
-            self._read(text, number, terminated=line.endswith(b"\n"))
+            self._read(text, number, terminated=terminated)
         elif (function := _FUNCTION.search(text)) is not None:
-            self._name = function[1]
+            self._name, self._before = function[1], without_stamps(text[: function.start()])
         elif (section := _SECTION.search(text)) is not None:
             self._arch, self._is_code, self._name = None, section[1] != b"ptx", None
             self._image += 1
         elif self._is_code and (arch := _ARCH.search(text)) is not None:
             self._arch = arch[1]
-        return self._last > 0
 
     def names(self) -> set[str]:
         """The symbols of all kernels so far."""
@@ -151,6 +159,8 @@ class UsageReader:
 
     def _begin(self, head: bytes, values: bytes, number: int) -> bool:
         """Whether a function's values begin here, and not somebody's prose about some."""
+        if self._name is not None and head == self._before:
+            head = b""
         own = _OWN_NAME.fullmatch(head)
         name, self._name = (own[1] or own[2]) if own else (None if head else self._name), None
         if head and (own is None or len(_PAIR.findall(values)) < _LEAST_VALUES):

@@ -146,6 +146,14 @@ FORMS = {
     "of PTX before": "Fatbin ptx code:\n====\narch = sm_52\ncode version = [8,7]\n\n" + REPORT,
     "broken line": REPORT.replace(" CONSTANT[0]", "\n  CONSTANT[0]"),
     "unfinished": REPORT.rstrip("\n"),
+    "cargo": "".join(f"warning: kernels@0.1.0: {line}\n" for line in REPORT.splitlines()),
+    "compose": "".join(f"build_1  | {line}\n" for line in REPORT.splitlines()),
+    "seconds": "".join(f"[0.{n}s] {line}\n" for n, line in enumerate(REPORT.splitlines(), 100)),
+    "a page": REPORT.replace("\n", "<br>\n"),
+    "Markdown": "".join(f"`{line}`\n" for line in REPORT.splitlines()),
+    "JSON": '{"out": "' + REPORT.replace("\n", "\\n") + '"}\n',
+    "table": HEAD + f"| _Z1kPf | {VALUES} |\n",
+    "commas": HEAD + "_Z1kPf," + VALUES.replace(" ", ",") + "\n",
     "after a build": "ptxas info    : 0 bytes gmem\n" + REPORT,
 }
 
