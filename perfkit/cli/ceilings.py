@@ -23,8 +23,8 @@ _INTERRUPTED = 130
 @app.command(
     epilog=examples(
         "perfkit ceilings",
-        "perfkit ceilings --only dram,tensor --format json -o h200.json",
-        "perfkit roofline -g h200-sxm --dtype bf16 --op gemm:4096 --ceilings h200.json",
+        "perfkit ceilings --only dram,tensor -f json -o own.json",
+        "perfkit ceilings --device 1 --quick",
     )
 )
 def ceilings(
@@ -46,10 +46,11 @@ def ceilings(
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
-    """Measure the ceilings of the card: bandwidths, rates, latencies, copies, launches.
+    """Measure how fast the card at hand really is, part by part.
 
-    Every figure is the best over many access mixes and launch shapes, with the clock that was held
-    and what the data sheet says. The JSON file is what --ceilings of other commands reads.
+    Bandwidths, rates of arithmetic, latencies, copies and launches. Every figure is the best over
+    many access mixes and launch shapes, with the clock that was held and what the data sheet says.
+    'perfkit roofline' and others read the JSON file: --ceilings own.json.
     """
     from perfkit.device.ceilings import measure_ceilings
     from perfkit.device.child import Limits

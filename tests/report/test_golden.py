@@ -11,6 +11,7 @@ from perfkit.report.views import (
     arch,
     banks,
     carveout,
+    ceilings,
     coalescing,
     diagnose,
     diff,
@@ -29,11 +30,16 @@ from perfkit.report.views import (
     roofline,
     sweep,
 )
-from tests.report import accesses, bounds, builds, launches, results
+from tests.report import accesses, bounds, builds, launches, measured, results
 from tests.report.schemas import undescribed, validate
 
 #: file name -> (JSON topic, document, content)
 VIEWS = {
+    "ceilings": (
+        "ceilings",
+        lambda: ceilings.document(measured.CEILINGS),
+        lambda: ceilings.content(measured.CEILINGS),
+    ),
     "occupancy": (
         "occupancy",
         lambda: occupancy.document(results.SAME),
