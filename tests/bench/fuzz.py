@@ -13,6 +13,7 @@ named. Time that the tool takes is not counted.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import random
 import time
@@ -89,6 +90,7 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=2_000_000, help="how many inputs")
     parser.add_argument("--save", type=Path, help="write the first input to this file")
     options = parser.parse_args()
+    gc.freeze()  # the seeds stay
     complaints = []
     for name in options.readers or [name for name in known if name != TOOL]:
         if options.save:
