@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # typing would take longer to load than the rest of this 
 if TYPE_CHECKING:
     from typing import Any
 
-    from perfkit import errors
+    from perfkit import errors, gate
     from perfkit.api import (
         PerfkitError,
         available_smem,
@@ -45,6 +45,7 @@ __all__ = [
     "configured_shared_bytes",
     "errors",
     "fits",
+    "gate",
     "gemm",
     "gpu",
     "inspect",
@@ -62,10 +63,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'perfkit' has no attribute {name!r}")
-    if name == "errors":
+    if name in {"errors", "gate"}:
         from importlib import import_module
 
-        return import_module("perfkit.errors")
+        return import_module(f"perfkit.{name}")
     from perfkit import api
 
     return getattr(api, name)

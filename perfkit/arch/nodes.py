@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from yaml._yaml import Mark as CMark
     from yaml.error import Mark
 
-Entry = tuple[yaml.ScalarNode, yaml.Node]
+Node = yaml.Node
+Entry = tuple[yaml.ScalarNode, Node]
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG: Final = "tag:yaml.org,2002:"

@@ -8,7 +8,7 @@ from math import inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Final
 
 from perfkit.gate.change import Comparison, Estimate, Noise
-from perfkit.gate.ranks import least_rank_sum_p
+from perfkit.gate.ranks import RANK_SHARE, least_rank_sum_p
 from perfkit.gate.scatter import from_runs
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def known_noise(item: Comparison, m: int, n: int) -> Estimate | None:
     Stated noise is taken as exact; noise from an A/A comparison has its degrees of freedom, and
     what runs there are add theirs. Runs that scatter more than the noise allows overrule it.
     """
-    if least_rank_sum_p(m, n) <= item.policy.false_alarm:
+    if least_rank_sum_p(m, n) <= RANK_SHARE * item.policy.false_alarm:
         return None
     noise = item.noise
     if noise is None and item.policy.noise is not None:

@@ -135,23 +135,27 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
 _CHOICES: Final = {"single_run": SINGLE_RUN, "on_inconclusive": ON_INCONCLUSIVE}
 
 
+def check(name: str, value: Any) -> None:
+    """Raise ``UsageError`` if a setting cannot have the value."""
+    if name in _RANGES:
+        low, high = _RANGES[name]
+        if not low <= value <= high:
+            raise UsageError(f"{name} {value:g} is not in {low:g} … {high:g}")
+    if name in _CHOICES and value not in _CHOICES[name]:
+        legal = ", ".join(_CHOICES[name])
+        raise UsageError(f"{name} {value!r} is none of {legal}")
+    if name in _SELECT:
+        try:
+            re.compile(value)
+        except re.error as error:
+            raise UsageError(f"{name} {value!r} is no regular expression: {error}") from None
+
+
 def _check(settings: Policy | Rule) -> None:
     for item in fields(settings):
         value = getattr(settings, item.name)
-        if value is None:
-            continue
-        if item.name in _RANGES:
-            low, high = _RANGES[item.name]
-            if not low <= value <= high:
-                raise UsageError(f"{item.name} {value:g} is not in {low:g} … {high:g}")
-        if item.name in _CHOICES and value not in _CHOICES[item.name]:
-            legal = ", ".join(_CHOICES[item.name])
-            raise UsageError(f"{item.name} {value!r} is none of {legal}")
-        if item.name in _SELECT:
-            try:
-                re.compile(value)
-            except re.error as error:
-                raise UsageError(f"{item.name} {value!r}: {error}") from None
+        if value is not None:
+            check(item.name, value)
 
 
 #: preset -> what it changes

@@ -21,6 +21,7 @@ from perfkit.gate.estimate import estimate
 from perfkit.gate.evidence import Series, collect, differences
 from perfkit.gate.guards import guard, unmatched
 from perfkit.gate.policy import Policy
+from perfkit.gate.ranks import RANK_SHARE
 from perfkit.gate.verdict import Reason, Verdict
 from perfkit.readers.results import Unit
 from perfkit.record import record
@@ -153,10 +154,10 @@ def _reason(
     """The first line of the table that holds."""
     asked = one.ranks_p is not None
     high, modes = one.change + half, any(one.modes)
-    disordered = one.ranks_p is not None and one.ranks_p > alpha
+    disordered = one.ranks_p is not None and one.ranks_p > RANK_SHARE * alpha
     table = (
         (one.error == inf, Reason.SINGLE_RUN),
-        (asked and one.least_p > alpha, Reason.TOO_FEW_RUNS),
+        (asked and one.least_p > RANK_SHARE * alpha, Reason.TOO_FEW_RUNS),
         (high < min(limit, 0.0), Reason.IMPROVED),
         (high < limit, Reason.WITHIN),
         (p > alpha and modes, Reason.TWO_MODES),

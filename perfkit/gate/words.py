@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from perfkit.gate.change import quantile
 from perfkit.gate.guards import beyond_bound
-from perfkit.gate.ranks import least_rank_sum_p
+from perfkit.gate.ranks import RANK_SHARE, least_rank_sum_p
 from perfkit.gate.scatter import SIGNED_PAIRS
 from perfkit.gate.verdict import Reason, Status, Verdict
 from perfkit.readers.results import Unit
@@ -165,7 +165,7 @@ def _next_step(item: Comparison, one: Estimate, decision: Decision) -> str:
 def _fewest(risk: float) -> int:
     """Runs a side from which on the rank test can reach the risk."""
     n = 2
-    while least_rank_sum_p(n, n) > risk:
+    while least_rank_sum_p(n, n) > RANK_SHARE * risk:
         n += 1
     return n
 

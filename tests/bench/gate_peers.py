@@ -2,10 +2,11 @@
 
 Every rule takes times (trials, 2, runs, samples) and the relative change from which it may alarm,
 and tells for each trial whether it calls the candidate slower. Tools that know of no runs are given
-the samples of all runs together, which is more than one of their result files holds.
+the samples of all runs together, which is more than one of their result files holds; nvbench's
+comparers also as they are used, with a file of one run on each side.
 
 The rules were held against the programs themselves (pyperf 2.11.0, asv 0.6.6, pytest-benchmark
-5.3.1, cuda-bench 0.3.0): ``python -m tests.bench.gate_peers`` repeats that where they are installed.
+5.3.1, cuda-bench 0.3.0); where those are installed, ``python -m tests.bench.gate_peers`` does so.
 """
 
 from __future__ import annotations
@@ -45,6 +46,14 @@ def nvbench_robust(times: np.ndarray, change: float) -> np.ndarray:
     count = pooled.shape[2]
     upper = pooled[:, 0, (75 * (count - 1) + 50) // 100]
     return pooled[:, 1, 0] / upper - 1 >= change
+
+
+def nvbench_legacy_one(times: np.ndarray, change: float) -> np.ndarray:
+    return nvbench_legacy(times[:, :, :1], change)
+
+
+def nvbench_robust_one(times: np.ndarray, change: float) -> np.ndarray:
+    return nvbench_robust(times[:, :, :1], change)
 
 
 def pytest_benchmark(times: np.ndarray, change: float) -> np.ndarray:
@@ -94,8 +103,10 @@ def hyperfine(times: np.ndarray, change: float) -> np.ndarray:
 
 
 PEERS = (
-    Peer("nvbench-compare (legacy)", nvbench_legacy, 0.0),
-    Peer("nvbench-compare-robust", nvbench_robust, 0.005),
+    Peer("nvbench-compare (legacy)", nvbench_legacy_one, 0.0),
+    Peer("nvbench-compare (legacy), all runs in one", nvbench_legacy, 0.0),
+    Peer("nvbench-compare-robust", nvbench_robust_one, 0.005),
+    Peer("nvbench-compare-robust, all runs in one", nvbench_robust, 0.005),
     Peer("pytest-benchmark mean:5%", pytest_benchmark, 0.05, 0.01),
     Peer("pytest-benchmark min:5%", pytest_benchmark_min, 0.05, 0.01),
     Peer("Google Benchmark compare.py", google_benchmark, 0.0),
