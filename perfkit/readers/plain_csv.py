@@ -126,7 +126,7 @@ def _runs(
         try:  # nearly all are plain numbers, and there may be many
             value = float(text if mark == "." and "_" not in text else "no")
         except ValueError:
-            value = table.cell(text, mark, f"{origin}:{line}") if text.strip() else math.nan
+            value = table.cell(text, mark, f"{origin}:{line}")
         key = (name, run, metric)
         known = samples.get(key)
         if known is None:
@@ -150,8 +150,7 @@ def _run(key: _Key, values: list[float], unit: Unit, further: _Further, where: s
     return checked(
         Run(
             benchmark=key[0],
-            # an empty cell alone is no value, among others it is one that is missing
-            values=() if len(values) == 1 and math.isnan(values[0]) else tuple(values),
+            values=tuple(values),
             unit=unit,
             run=key[1] or None,
             pair=further.pair or None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from perfkit.errors import InputError
@@ -51,7 +52,7 @@ def mark_of(
 
 
 def cell(text: str, mark: Mark, where: str) -> float:
-    """A number of the file; NaN and infinity pass.
+    """A number of the file; NaN, infinity and what has no number in it (NaN) pass.
 
     Raises:
         InputError: no number.
@@ -59,6 +60,8 @@ def cell(text: str, mark: Mark, where: str) -> float:
     text = text.strip()
     found = number(text, mark)
     if found is None:
+        if not text:
+            return math.nan
         if text.lower().lstrip("+-") in {"nan", "inf", "infinity"}:
             return float(text)
         raise InputError(f"{text[:80]!r} is not a number", where=where)

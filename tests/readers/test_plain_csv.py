@@ -1,0 +1,112 @@
+"""The plain CSV: columns, units, notations, and lines that are wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from perfkit.errors import InputError
+from perfkit.readers.recognise import read_results
+from perfkit.readers.results import Unit
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "results"
+
+
+def written(folder, *lines):
+    path = folder / "p.csv"
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+def test_every_column():
+    found = read_results(DATA / "plain.csv")
+    assert found.kind == "csv"
+    a, b, *others = found.runs
+    assert (a.benchmark, a.run, a.pair, a.metric) == ("axpy<float, 4>/µ", "a", "1", "time")
+    assert a.values == pytest.approx((12.5e-6, 12.7e-6))
+    assert (a.spread, a.clock_hz) == (0.015, 1.97e9)  # the mean of two clocks
+    assert (b.run, b.pair, b.spread, b.values) == ("b", "2", 0.02, pytest.approx((12.6e-6,)))
+    first, second, score, empty, zero = others
+    assert (first.values, second.values) == ((9228.0,), (7814.0,))
+    assert (first.unit, first.metric) == (Unit.PER_SECOND, "throughput")
+    assert first.better_when_higher
+    assert score.higher_is_better is True
+    assert empty.values == zero.values == ()
+    assert "0 s" in zero.failure
+
+
+def test_rows_without_a_run_are_samples_of_one(tmp_path):
+    (run,) = read_results(written(tmp_path, "unit,benchmark,value", "ms,k,1", "us,k,3000")).runs
+    assert (run.run, run.values) == (None, (0.001, 0.003))
+
+
+@pytest.mark.parametrize(
+    ("lines", "seconds"),
+    [
+        (["benchmark;value;unit", "k;1.234,5;us"], 0.0012345),
+        (["benchmark;value;unit", "k;12,5;us"], 12.5e-6),
+        (["benchmark\tvalue\tunit", "k\t12.5\tus"], 12.5e-6),
+        (["benchmark,value,unit", 'k,"65,77",us'], 65.77e-6),
+        (["benchmark,value,unit", 'k,"1,234.5",us'], 1234.5e-6),
+        (["benchmark,value,unit", "k,117.344,us"], 117.344e-6),  # a point unless it says otherwise
+        (["Benchmark, Value , UNIT", "k,1e1,us"], 10e-6),
+    ],
+)
+def test_notations(tmp_path, lines, seconds):
+    (run,) = read_results(written(tmp_path, *lines)).runs
+    assert run.values == pytest.approx((seconds,))
+
+
+def test_a_notation_that_nothing_decides(tmp_path):
+    path = written(tmp_path, "benchmark;value;unit", "k;117.344;ns")
+    with pytest.raises(InputError, match="two ways") as caught:
+        read_results(path)
+    assert "--decimal" in caught.value.hint
+    assert read_results(path, mark=",").runs[0].values == pytest.approx((117344e-9,))
+    assert read_results(path, mark=".").runs[0].values == pytest.approx((117.344e-9,))
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-5", "0", "", " "])
+def test_impossible_values_are_failures(tmp_path, text):
+    (run,) = read_results(written(tmp_path, "benchmark,value,unit", f"k,{text},us")).runs
+    assert run.values == ()
+    assert run.failure
+
+
+@pytest.mark.parametrize("order", [["", "1"], ["1", ""]])
+def test_a_missing_value_among_others_fails_the_run(tmp_path, order):
+    lines = [f"k,{text},us" for text in order]
+    (run,) = read_results(written(tmp_path, "benchmark,value,unit", *lines)).runs
+    assert run.values == ()
+    assert "nan" in run.failure
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["benchmark,value,unit,colour", "k,1,s,red"], r"p.csv:1: unknown column 'colour'"),
+        (["benchmark,value", "k,1"], r"p.csv:1: column 'unit' is missing"),
+        (["benchmark,value,value,unit", "k,1,1,s"], r"p.csv:1: column 'value' is there twice"),
+        (["benchmark,value,unit,noise,spread", "k,1,s,,"], r"p.csv:1: noise and spread"),
+        (["benchmark,value,unit"], r"a header and no row"),
+        (["benchmark,value,unit", "k,1,parsec"], r"p.csv:2: unknown unit 'parsec'"),
+        (["benchmark,value,unit", "k,1,"], r"p.csv:2: unknown unit ''"),
+        (["# talk", "benchmark,value,unit", "", "k,1"], r"p.csv:4: 2 cells in 3 columns"),
+        (["benchmark,value,unit", "k,fast,s"], r"p.csv:2: 'fast' is not a number"),
+        (["benchmark,value,unit", "k,1_000,s"], r"p.csv:2: '1_000' is not a number"),
+        (["benchmark,value,unit", "k,1,s", "k,1,GB/s"], r"p.csv:3: 'k' is in B/s here, in s"),
+        (["benchmark,value,unit", 'k,"1"x,s'], r"p.csv:2: broken CSV"),
+        (["benchmark,value,unit", 'k,"1,234.5",s', 'k,"1.234,5",s'], "two notations"),
+        (["benchmark,value,unit,clock_mhz", "k,1,s,0"], r"p.csv:2: a clock of 0 MHz"),
+        (["benchmark,value,unit,higher_is_better", "k,1,s,maybe"], r"p.csv:2: higher_is_better"),
+        (
+            ["benchmark,value,unit,higher_is_better", "k,1,s,yes", "k,1,s,no"],
+            r"p.csv:3: higher_is_better is true and false",
+        ),
+        (["benchmark,value,unit,pair", "k,1,s,1", "k,1,s,2"], r"p.csv:3: pair '2' and '1'"),
+    ],
+)
+def test_errors_name_the_line(tmp_path, lines, message):
+    with pytest.raises(InputError, match=message):
+        read_results(written(tmp_path, *lines))
