@@ -32,8 +32,9 @@ _OF_THE_LOG: Final = (
     "spill_load_bytes",
     "callee_spill_store_bytes",
     "callee_spill_load_bytes",
-    "cumulative_stack_bytes",
 )
+#: what has no bound if the log shows that the stack has none
+_UNBOUNDED: Final = ("stack_bytes", "cumulative_stack_bytes", "local_bytes")
 
 
 def read_source(path: Path, *, arch: ComputeCapability | str, options: CompileOptions) -> Reading:
@@ -86,4 +87,11 @@ def _with_log(kernel: KernelResources, logged: KernelResources | None) -> Kernel
     reasons = dict.fromkeys(_OF_THE_LOG, _NOT_LOGGED) if logged is None else logged.unknown
     unknown = {name: why for name, why in kernel.unknown.items() if name not in _OF_THE_LOG}
     unknown |= {name: reasons[name] for name in _OF_THE_LOG if name in reasons}
+    if logged is not None and logged.frame_bytes is not None:
+        if kernel.frame_bytes is None:  # before 7.0 only the log has it for each kernel
+            values["frame_bytes"] = logged.frame_bytes
+            unknown.pop("frame_bytes", None)
+        if (why := logged.unknown.get("stack_bytes")) is not None:
+            values |= dict.fromkeys(_UNBOUNDED)
+            unknown = dict.fromkeys(_UNBOUNDED, why) | unknown
     return replace(kernel, **values, unknown=unknown)

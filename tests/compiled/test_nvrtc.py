@@ -78,6 +78,21 @@ def test_cuobjdump_says_the_same_of_the_examples(example, arch, tmp_path):
         assert kernel.stack_bytes == want.stack
 
 
+@pytest.mark.parametrize("arch", ["sm_50", "sm_80"])
+def test_cubin_and_log_complete_each_other(arch):
+    """Before 7.0 a cubin hides some frames and some recursion; the log shows both."""
+    needs(arch)
+    found = {k.name: k for k in inspect(DATA / "zoo.cu", arch=arch)}
+    assert found["plain"].frame_bytes == found["plain"].cumulative_stack_bytes == 0
+    pointers = found["known_pointers"]
+    assert (pointers.frame_bytes, pointers.cumulative_stack_bytes) == (0, 8)
+    recursive = found["recursive_with_stack"]
+    assert (recursive.frame_bytes, recursive.stack_bytes) == (400, None)
+    assert recursive.cumulative_stack_bytes is recursive.local_bytes is None
+    assert "recurs" in recursive.unknown["stack_bytes"]
+    assert "frame_bytes" not in recursive.unknown
+
+
 def test_every_example_is_tested():
     names = {path.stem for path in EXAMPLES.glob("*.cu")}
     assert len(names) >= 8
