@@ -13,8 +13,6 @@ from perfkit.record import record
 if TYPE_CHECKING:
     import numpy as np
 
-#: an outlier lies this many robust standard deviations from its side's median
-OUTLIER_DEVIATIONS: Final = 6.0
 #: runs for each outlier that may be left out; more of them are no outliers but a second mode
 RUNS_PER_OUTLIER: Final = 5
 #: scatter below this is rounding: about the step of a timer at 100 us
@@ -26,19 +24,23 @@ TREND_RISK: Final = 0.002
 
 
 def outliers(*sides: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Masks of runs that stand apart from their own side, judged by the scatter of all sides.
+    """Masks of runs that stand apart from their own side, judged by the scatter of all sides,
+    or its own where that is larger.
 
+    Apart is what lies more robust standard deviations from the median of its side than the farthest
+    of normal runs do in one of 200 series: 12 for 10 runs in all, 6 for 30, fitted to a simulation.
     A side with more of them than one in five keeps all: several runs apart are no accident.
     """
     import numpy as np
 
-    residuals = [side - np.median(side, axis=1, keepdims=True) for side in sides]
-    scale = 1.4826 * np.median(np.abs(np.concatenate(residuals, axis=1)), axis=1, keepdims=True)
-    limit = OUTLIER_DEVIATIONS * np.maximum(scale, ROUNDING)
+    sizes = [np.abs(side - np.median(side, axis=1, keepdims=True)) for side in sides]
+    together = np.median(np.concatenate(sizes, axis=1), axis=1, keepdims=True)
+    count = sum(side.shape[1] for side in sides)
     masks = []
-    for residual in residuals:
-        mask = np.abs(residual) > limit
-        few = mask.sum(axis=1, keepdims=True) <= residual.shape[1] // RUNS_PER_OUTLIER
+    for size in sizes:
+        scale = 1.4826 * np.maximum(together, np.median(size, axis=1, keepdims=True))
+        mask = size > (4 + 160 / count**1.3) * np.maximum(scale, ROUNDING)
+        few = mask.sum(axis=1, keepdims=True) <= size.shape[1] // RUNS_PER_OUTLIER
         masks.append(mask & few)
     return tuple(masks)
 

@@ -1,0 +1,86 @@
+"""Estimates against scipy's t tests, on runs without outliers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from perfkit.gate.change import quantile, tail
+from perfkit.gate.scatter import from_runs
+
+
+def sides(m, n, count=20, seed=1):
+    random = np.random.default_rng(seed)
+    return random.uniform(-1, 1, (count, m)) * 0.02, 0.03 + random.uniform(-1, 1, (count, n)) * 0.02
+
+
+@pytest.mark.parametrize("n", [5, 8, 15])
+def test_two_samples_are_student_s_interval(n):
+    before, after = sides(n, n)
+    for one, a, b in zip(from_runs(before, after, paired=False), before, after, strict=True):
+        low, high = stats.ttest_ind(b, a).confidence_interval(0.98)
+        half = quantile(0.01, one.degrees) * one.error
+        assert (one.change - half, one.change + half) == pytest.approx((low, high))
+        assert one.degrees == 2 * n - 2
+        theirs = stats.ttest_ind(b - 0.01, a, alternative="greater").pvalue
+        assert one.p_beyond(0.01) == pytest.approx(theirs, rel=1e-6)
+
+
+def test_unequal_numbers_of_runs_never_give_less_than_welch():
+    before, after = sides(5, 12)
+    after[:] *= 3
+    for one, a, b in zip(from_runs(before, after, paired=False), before, after, strict=True):
+        welch = np.sqrt(a.var(ddof=1) / 5 + b.var(ddof=1) / 12)
+        pooled = np.sqrt((a.var(ddof=1) * 4 + b.var(ddof=1) * 11) / 15 * (1 / 5 + 1 / 12))
+        assert one.error == pytest.approx(max(welch, pooled))
+        assert one.outliers == ((), ())
+
+
+def test_pairs_that_share_their_noise_are_student_s_paired_interval():
+    random = np.random.default_rng(2)
+    shared = random.uniform(-1, 1, (20, 8)) * 0.2
+    before, after = sides(8, 8)
+    before, after = before + shared, after + shared
+    for one, a, b in zip(from_runs(before, after, paired=True), before, after, strict=True):
+        low, _ = stats.ttest_rel(b, a).confidence_interval(0.99)
+        assert one.change - quantile(0.01 / one.tails, one.degrees) * one.error == pytest.approx(
+            low
+        )
+        assert one.degrees == 7
+
+
+def test_pairs_that_share_nothing_take_the_narrower_of_both_intervals():
+    before, after = sides(6, 6, count=200)
+    found = from_runs(before, after, paired=True)
+    assert {one.degrees for one in found} == {5.0, 10.0}
+    for one, a, b in zip(found, before, after, strict=True):
+        lows = [
+            test(b, a).confidence_interval(0.99).low for test in (stats.ttest_ind, stats.ttest_rel)
+        ]
+        assert one.change - quantile(0.005, one.degrees) * one.error == pytest.approx(max(lows))
+
+
+def test_an_outlying_run_is_left_out_of_the_interval_and_kept_by_the_rank_test():
+    calm = np.linspace(-0.01, 0.01, 8)
+    wild = calm.copy()
+    wild[3] = 0.4
+    (one,) = from_runs(wild[None], calm[None] + 0.05, paired=False)
+    (without,) = from_runs(np.delete(wild, 3)[None], calm[None] + 0.05, paired=False)
+    assert one.outliers == ((3,), ())
+    assert (one.change, one.degrees) == pytest.approx((without.change, 13))
+    theirs = stats.mannwhitneyu(calm + 0.05, wild, alternative="greater", method="exact").pvalue
+    assert one.ranks_p == pytest.approx(theirs)
+
+
+def test_identical_runs_have_the_scatter_of_rounding_and_no_less():
+    (one,) = from_runs(np.zeros((1, 5)), np.zeros((1, 5)), paired=False)
+    assert one.scatter == pytest.approx(1e-4)
+    assert one.change == 0
+
+
+def test_tails_and_quantiles_are_student_s():
+    assert tail(2.0, 1.0, 7.0) == pytest.approx(stats.t.sf(2, 7))
+    assert tail(2.0, 1.0, float("inf")) == pytest.approx(stats.norm.sf(2))
+    assert quantile(0.01, 7.0) == pytest.approx(stats.t.isf(0.01, 7))
+    assert quantile(0.01, float("inf")) == pytest.approx(stats.norm.isf(0.01))

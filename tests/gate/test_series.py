@@ -1,0 +1,71 @@
+"""Outliers, modes and trends of series."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from perfkit.gate.series import outliers, trend, two_modes
+
+
+def test_a_run_far_from_its_side_stands_apart_and_its_side_s_level_does_not_matter():
+    calm = np.array([0.0, 0.01, -0.01, 0.005, -0.005])
+    slow = np.array([5.0, 5.01, 4.99, 5.3, 5.0])
+    first, second = outliers(calm[None], slow[None])
+    assert not first.any()
+    assert second.tolist() == [[False, False, False, True, False]]
+
+
+def test_two_runs_of_five_apart_are_no_accident():
+    side = np.array([[0.0, 0.01, -0.01, 0.5, 0.51]])
+    assert not outliers(side, np.zeros((1, 5)) + [[0, 0.01, -0.01, 0, 0]])[0].any()
+
+
+def test_rounding_is_no_outlier():
+    side = np.array([[0.0, 0.0, 0.0, 0.0, 5e-5]])
+    assert not any(mask.any() for mask in outliers(side, side))
+
+
+def test_normal_runs_are_seldom_outliers_or_in_two_modes():
+    random = np.random.default_rng(1)
+    for n in (5, 7, 10, 15, 30):
+        rows = random.normal(0, 0.05, (4_000, n))
+        assert (two_modes(rows) > 0).mean() < 0.006
+        masks = outliers(rows, random.normal(0, 0.05, (4_000, n)))
+        assert np.mean(np.any(np.concatenate(masks, axis=1), axis=1)) < 0.01
+
+
+@pytest.mark.parametrize("n", [5, 8, 15])
+def test_two_modes_are_found_and_measured(n):
+    """22.5 and 25.5 ms, each run calm: the case of newton-physics/newton#2534."""
+    times = np.array([22.5 if i % 2 else 25.5 for i in range(n)])
+    times = times * np.exp(np.random.default_rng(2).normal(0, 0.002, (50, n)))
+    assert two_modes(np.log(times)) == pytest.approx(np.full(50, np.log(25.5 / 22.5)), abs=0.01)
+
+
+def test_one_run_apart_is_an_outlier_and_not_a_mode():
+    assert two_modes(np.log([[10.0, 10.01, 10.02, 9.99, 10.0, 10.01, 14.0]])) == 0
+    assert two_modes(np.zeros((3, 4))).tolist() == [0, 0, 0]
+
+
+def test_the_trend_is_the_common_slope_of_a_least_squares_fit():
+    random = np.random.default_rng(3)
+    before, after = random.normal(size=(1, 6)), random.normal(size=(1, 9)) + 2
+    places = np.concatenate([np.arange(6), np.arange(9)]) * 1.0
+    levels = np.repeat([[1.0, 0.0], [0.0, 1.0]], [6, 9], axis=0)
+    design = np.column_stack([levels, places])
+    y = np.concatenate([before[0], after[0]])
+    fit, rest, *_ = np.linalg.lstsq(design, y, rcond=None)
+    found = trend(before, after)
+    # from the middle of six runs to that of the nine after them: 3 + 4.5 steps
+    assert found.shift[0] == pytest.approx(abs(fit[2]) * 7.5)
+    covariance = np.linalg.inv(design.T @ design) * rest[0] / 12
+    assert found.error[0] == pytest.approx(np.sqrt(covariance[2, 2]) * 7.5)
+
+
+def test_a_clear_trend_is_sure_and_noise_is_not():
+    random = np.random.default_rng(4)
+    noise = random.normal(0, 0.01, (2_000, 2, 10))
+    assert trend(noise[:, 0], noise[:, 1]).sure.mean() < 0.006
+    drift = noise + np.arange(10) * 0.02
+    assert trend(drift[:, 0], drift[:, 1]).sure.all()
