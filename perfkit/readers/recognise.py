@@ -77,6 +77,8 @@ KNOWN: Final = (
 )  # fmt: skip
 
 _REPORT: Final = b"NVR\0"  #: how Nsight Compute's own files begin
+#: what a header has in it, to find it in a long file
+_HEADER: Final = re.compile(r'"ID","Process ID"|\b(?:time|duration) ?\(|benchmark', re.IGNORECASE)
 _DOCUMENT: Final = re.compile(r"^[\[{]", re.MULTILINE)
 _MOST_ATTEMPTS: Final = 200  #: lines of a log that begin like a document and are none
 _HINT: Final = f"results can be of {', '.join(KNOWN)}"
@@ -104,6 +106,9 @@ def read_results(
             ``where`` is the file and the line, or the path inside a document.
     """
     given = [paths] if isinstance(paths, str | Path) else [*paths]
+    twice = next((path for i, path in enumerate(given) if path in given[:i]), None)
+    if twice is not None:  # it would count as evidence of its own
+        raise InputError("is named twice", where=files.shown(twice))
     pattern = _pattern(metric)
     named, notes = _files(given), []
     found: list[ResultFile] = []
@@ -162,15 +167,11 @@ def _read(
         return picked(unique(found), benchmark_action.PREFERRED, pattern)
     if content.data.startswith(_REPORT):
         raise InputError("a report, not its CSV export", where=content.origin, hint=ncu.HINT)
-    if text[:1] not in {"{", "["}:
-        return _table(content, pattern, mark) or _documents(content, pattern)
-    try:
-        return _documents(content, pattern) or _table(content, pattern, mark)
-    except InputError:  # lines of a program that look like a document, before a table
-        found_table = _table(content, pattern, mark)
-        if found_table is None:
-            raise
-        return found_table
+    problems: list[InputError] = []
+    result = _documents(content, pattern, problems) or _table(content, pattern, mark)
+    if result is None and problems:
+        raise problems[0]
+    return result
 
 
 def _refuse_undecodable(content: Content) -> None:
@@ -183,54 +184,52 @@ def _table(
 ) -> ResultFile | None:
     """A CSV file, by the first line that is a header of one."""
     origin = content.origin
-    lines = content.text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
-    for i, line in enumerate(lines):
-        if line[:1] == "{" and i:
-            break
-        if "," not in line and ";" not in line and "\t" not in line:
+    text = content.text.removeprefix("\ufeff").replace("\r\n", "\n")
+    end = -1
+    for match in _HEADER.finditer(text):
+        if match.start() < end:
             continue
+        start = text.rfind("\n", 0, match.start()) + 1
+        end = text.find("\n", start) % (len(text) + 1)  # -1, there is none: the end
+        line = text[start:end]
         if line.startswith(ncu.HEADER):
             # names of kernels are what the program made them: no reason to refuse a profile
             found = ncu_results.read(content.text, origin, mark)
             return picked(unique(found), ncu_results.PREFERRED, pattern)
         if nsys.header(line):
             _refuse_undecodable(content)
-            found = nsys.read(lines, origin, mark)
+            found = nsys.read(text.split("\n"), origin, mark)
             return picked(unique(found), nsys.PREFERRED, pattern, whole=True)
         if plain_csv.header(line):
             _refuse_undecodable(content)
-            found = plain_csv.read(lines, i, origin, mark)
+            first = text.count("\n", 0, start)
+            found = plain_csv.read(text.split("\n"), first, origin, mark)
             return picked(found, plain_csv.PREFERRED, pattern)
     return None
 
 
-def _documents(content: Content, pattern: re.Pattern[str] | None) -> ResultFile | None:
-    """JSON documents, each a run; lines between them are the program's.
+def _documents(
+    content: Content, pattern: re.Pattern[str] | None, problems: list[InputError]
+) -> ResultFile | None:
+    """JSON documents of known kinds, each a run; lines between them are the program's.
 
-    Raises:
-        InputError: what begins like a document is broken, and no other is there; or documents are
-            of no known kind.
+    None where there is none: then ``problems`` are of what begins like a document.
     """
     found: list[ResultFile] = []
-    problems: list[InputError] = []
-    strangers = 0
     for document in _decoded(content, problems):
         form = next((one for one in JSON_FORMATS if one.knows(document)), None)
         if form is None:
-            strangers += 1
+            message = "JSON, and no results that are known"
+            problems.append(InputError(message, where=content.origin, hint=_HINT))
             continue
         one = form.read(document, content)
         found.append(picked(unique(one), form.preferred, pattern))
-    if found:
-        _refuse_undecodable(content)
-        lost = [f"{problem}; left out" for problem in problems]
-        numbered = joined(found, names=[str(i + 1) for i in range(len(found))])
-        return replace(numbered, notes=(*numbered.notes, *lost))
-    if problems:
-        raise problems[0]
-    if strangers:
-        raise InputError("JSON, and no results that are known", where=content.origin, hint=_HINT)
-    return None
+    if not found:
+        return None
+    _refuse_undecodable(content)
+    lost = [f"{problem}; left out" for problem in problems]
+    numbered = joined(found, names=[str(i + 1) for i in range(len(found))])
+    return replace(numbered, notes=(*numbered.notes, *lost))
 
 
 def _decoded(content: Content, problems: list[InputError]) -> Iterator[Any]:

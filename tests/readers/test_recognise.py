@@ -110,6 +110,12 @@ def test_files_are_runs(tmp_path):
     assert found.environment["host"] == "ci"
 
 
+def test_a_file_is_evidence_once():
+    path = DATA / "hyperfine.json"
+    with pytest.raises(InputError, match="named twice"):
+        read_results([path, path])
+
+
 def test_files_that_tell_runs_apart_keep_them(tmp_path):
     paths = [tmp_path / name for name in ("x.json", "y.json")]
     for path in paths:
