@@ -73,6 +73,7 @@ def parse(text: str | bytes, origin: str) -> Ceilings:
             _one_of(entry, "unit", _UNITS, where),
         )
         compute[key] = max(compute.get(key, 0), _number(entry, "flop_per_s", where))
+    mixes, latencies = _mixes(document, origin), _latencies(document, origin)
     if not memory and not compute:
         raise InputError("holds no ceiling", where=origin, hint=_HINT)
     has_clock = document.get("clock_mhz") is not None
@@ -82,7 +83,30 @@ def parse(text: str | bytes, origin: str) -> Ceilings:
         memory=memory,
         clock_hz=_number(document, "clock_mhz", origin) * 1e6 if has_clock else None,
         origin=origin,
+        mixes=mixes,
+        latencies_s=latencies,
     )
+
+
+def _mixes(document: dict[str, Any], origin: str) -> dict[str, float]:
+    """Bandwidths of DRAM by mix, the best of each: ``"what": "dram copy"``."""
+    found: dict[str, float] = {}
+    for where, entry in _entries(document, "memory", origin):
+        level, _, mix = str(entry.get("what", "")).partition(" ")
+        if level == "dram" == entry["level"] and mix:
+            found[mix] = max(found.get(mix, 0), _number(entry, "bytes_per_s", where))
+    return found
+
+
+def _latencies(document: dict[str, Any], origin: str) -> dict[str, float]:
+    """Seconds of a load by level: ``"group": "latency", "what": "l2", "unit": "s"``."""
+    return {
+        level: _number(entry, "value", where)
+        for where, entry in _entries(document, "others", origin)
+        if entry.get("group") == "latency" and entry.get("unit") == "s"
+        for level in _LEVELS
+        if entry.get("what") == level
+    }
 
 
 def _gpu(name: Any, origin: str) -> str:

@@ -113,7 +113,7 @@ class Measurement:
     is_checked: bool  #: there was a reference
     facts: LaunchFacts | None
     demand: Demand
-    footprint_bytes: int
+    footprint_bytes: int | None  #: None: not known
     prediction: Prediction | None
     hops: int | None = None  #: of a chain of loads
     failure: Failed | None = None

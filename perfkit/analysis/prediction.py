@@ -42,7 +42,7 @@ class Flow:
 
     flops: float
     dtype: DType = DType.F32
-    unit: str = "simt"
+    unit: str | None = "simt"  #: simt | tensor; None: the faster one
     accumulate: DType | None = None
     issued: float | None = None  #: None: as many
 

@@ -165,7 +165,7 @@ class Bench:
             return case.staged.program(self._card, function, memory)
         launch = self.launch(case, function)
         values = [self._value(argument, memory) for argument in case.arguments]
-        return lambda: self._card.launch(function, launch, values)
+        return self._card.prepare(function, launch, values)
 
     def _value(self, argument: str | Scalar | Map, memory: Mapping[str, Memory]) -> Any:
         if isinstance(argument, str):

@@ -24,15 +24,20 @@ if TYPE_CHECKING:
     from perfkit.arch.types import Target
 
 
-def open_card(index: int = 0) -> CudaCard:
+def open_card(index: int = 0, *, legacy: bool = False) -> CudaCard:
     """Card ``index``, current in this thread.
+
+    Args:
+        index: as CUDA counts the cards this process may see.
+        legacy: the card's own order of work is the legacy default stream, in which other code
+            of the process (torch, cupy, numba) works, too.
 
     Raises:
         Unavailable: no CUDA package, driver or device.
         DeviceError: the device cannot be used now.
     """
     require_cuda()
-    return CudaCard(read_device(index))
+    return CudaCard(read_device(index), legacy=legacy)
 
 
 @record
@@ -46,13 +51,14 @@ class _CudaMemory:
 class CudaCard:
     """``perfkit.device.backend.Card`` on a device of this machine."""
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, *, legacy: bool = False) -> None:
+        from cuda.core import LEGACY_DEFAULT_STREAM
         from cuda.core import Device as CoreDevice
 
         self.device = device
         self._core = CoreDevice(device.index)
         self._core.set_current()
-        self._stream = self._core.create_stream()
+        self._stream = LEGACY_DEFAULT_STREAM if legacy else self._core.create_stream()
         self._owned: dict[int, _CudaMemory] = {}
         self._code: list[Any] = []  # code stays loaded as long as its kernels are used
 

@@ -25,7 +25,8 @@ def machine_of(device: Device, ceilings: Ceilings | None = None) -> Machine:
         UsageError: the ceilings are those of another product.
     """
     target = target_of(device)
-    gpu, missing = target.gpu, ()
+    gpu = target.gpu
+    missing: tuple[str, ...] = ()
     if gpu is None:
         gpu, missing = _as_told(device), _lacks(device)
     if ceilings is not None and ceilings.gpu != gpu.key:

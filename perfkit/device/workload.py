@@ -98,12 +98,14 @@ Program = Callable[["Card", "Function", Mapping[str, "Memory"]], Callable[[], No
 class Staged:
     """A case of several stages: each alone, and all of them as the case runs them.
 
-    ``predict`` makes of the times of the stages alone what the whole should take.
+    ``predict`` makes of the times of the stages alone what the whole should take, and ``least``
+    what it takes at least.
     """
 
     program: Program
     stages: Mapping[str, Program]
     predict: Callable[[Mapping[str, float]], float]
+    least: Callable[[Mapping[str, float]], float]
     pinned: tuple[str, ...] = ()  #: arrays that lie in pinned memory of the host
 
 

@@ -35,20 +35,35 @@ extern "C" __global__ void struct_of_arrays(const float* __restrict__ mass,
     }
 }
 
-// Transposes of a rows x columns matrix. A block of 32 x WARPS threads takes 64 x 64 floats.
+// Transposes of a rows x columns matrix. A block of 32 x WARPS threads takes 64 x 64 floats. Blocks
+// go down bands of BAND tiles, so that those at work together are near in both matrices.
 #ifdef WARPS
 #define TILE 64
 #define LANES 32
+#define BAND 32
+
+struct Place {
+    int row, column;  // of the tile's first float
+};
+
+__device__ __forceinline__ Place tile_of_block(int rows, int columns)
+{
+    int down = (rows + TILE - 1) / TILE, across = (columns + TILE - 1) / TILE;
+    int band = blockIdx.x / (BAND * across), first = band * BAND;
+    int height = min(BAND, down - first), in_band = blockIdx.x - first * across;
+    return {(first + in_band % height) * TILE, in_band / height * TILE};
+}
 
 extern "C" __global__ void transpose_naive(const float* __restrict__ a, float* __restrict__ b,
                                            int rows, int columns)
 {
+    Place tile = tile_of_block(rows, columns);
 #pragma unroll
     for (int half = 0; half < TILE; half += LANES) {
-        int x = blockIdx.x * TILE + half + threadIdx.x;
+        int x = tile.column + half + threadIdx.x;
 #pragma unroll
         for (int i = 0; i < TILE; i += WARPS) {
-            int y = blockIdx.y * TILE + i + threadIdx.y;
+            int y = tile.row + i + threadIdx.y;
             if (x < columns && y < rows && i + threadIdx.y < TILE)
                 b[(index)x * rows + y] = a[(index)y * columns + x];
         }
@@ -59,7 +74,8 @@ template <int PITCH>
 __device__ __forceinline__ void through_tile(const float* a, float* b, int rows, int columns)
 {
     __shared__ float tile[TILE * PITCH];
-    int row0 = blockIdx.y * TILE, column0 = blockIdx.x * TILE;
+    Place place = tile_of_block(rows, columns);
+    int row0 = place.row, column0 = place.column;
 #pragma unroll
     for (int i = 0; i < TILE; i += WARPS)
 #pragma unroll

@@ -43,7 +43,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, THREADS == 256 ? 2 : 1)
     constexpr int B_LOADS = COLUMNS * DEPTH / 4 / THREADS;
     int t = threadIdx.x, warp = t / 32, lane = t % 32;
     int row0 = blockIdx.y * ROWS, column0 = blockIdx.x * COLUMNS;
-    int my_row = warp / 2 * 32 + lane / 8 * 4, my_column = warp % 2 * 64 + lane % 8 * 4;
+    // lanes i and i ^ 1 want the same of B, i and i ^ 2 the same of A: wide loads then pair up
+    int my_row = warp / 2 * 32 + (lane / 16 * 2 + lane % 2) * 4;
+    int my_column = warp % 2 * 64 + lane / 2 % 8 * 4;
     bool packed_a = k % 4 == 0, packed_b = n % 4 == 0;
     float4 next_a[A_LOADS], next_b[B_LOADS];
     float sums[8][8] = {};

@@ -104,7 +104,7 @@ def _transpose(kernel: str, l1_per_warp: Callable[[], float], l2_per_warp: float
         return Case(
             code=Code(kernel=kernel, file=_FILE, defines=(f"WARPS={threads // 32}",)),
             launch=Launch(
-                grid=(-(-columns // _TILE), -(-rows // _TILE), 1), block=(32, threads // 32, 1)
+                grid=(-(-columns // _TILE) * -(-rows // _TILE), 1, 1), block=(32, threads // 32, 1)
             ),
             arrays=arrays("f32", [("a", n, Role.IN), ("b", n, Role.OUT)]),
             arguments=("a", "b", i32(rows), i32(columns)),

@@ -89,8 +89,8 @@ def _tiled(sizes: Sizes) -> Case:
 
 def _load_wavefronts() -> int:
     """Of a warp, for one of k: 16 bytes twice from A, four rows of lanes, and twice from B."""
-    a = wavefronts(16, [lane // 8 * 16 for lane in range(32)])
-    b = wavefronts(16, [lane % 8 * 16 for lane in range(32)])
+    a = wavefronts(16, [(lane // 16 * 2 + lane % 2) * 16 for lane in range(32)])
+    b = wavefronts(16, [lane // 2 % 8 * 16 for lane in range(32)])
     return 2 * a + 2 * b
 
 

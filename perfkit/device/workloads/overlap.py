@@ -95,6 +95,7 @@ def _chunked(sizes: Sizes) -> Case:
             program=_pipeline(n, chunks, streams, steps, launch),
             stages=_stages(n, chunks, steps, launch),
             predict=predict,
+            least=lambda alone: max(alone[name] for name in ("to card", "kernel", "from card")),
             pinned=("from", "to"),
         ),
     )

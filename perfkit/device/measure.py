@@ -1,0 +1,242 @@
+"""``perfkit measure``: several runs of kernels, each run in a child, on one card or several.
+
+One child takes all items in turn, so that a run costs one start. An item that hangs, crashes or
+fails ends its child; the next child goes on with the items after it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Final
+
+from perfkit.analysis.measurement import Device as Measured
+from perfkit.analysis.measurement import Failed, MeasureReport
+from perfkit.device.child import End, Failure, Limits, Outcome, run_child
+from perfkit.device.environment import environment
+from perfkit.device.machine import machine_of
+from perfkit.device.measured import measurement
+from perfkit.device.nvml import Monitor
+from perfkit.errors import UnknownTarget
+from perfkit.record import record
+
+if TYPE_CHECKING:
+    from perfkit.analysis.prediction import Demand, Machine
+    from perfkit.device.properties import Device
+    from perfkit.device.workload import Case
+    from perfkit.models.roofs import Ceilings
+
+#: what opening the card and compiling may take on top of the items
+_START_S: Final = 60.0
+Run = Callable[..., Outcome]
+
+
+@record
+class Item:
+    """One thing to measure. ``payload`` is what the child gets, JSON."""
+
+    key: str
+    name: str
+    summary: str
+    sizes: Mapping[str, int]
+    cold: bool
+    payload: Mapping[str, Any]
+    demand: Demand
+    case: Case | None = None  #: None: Python code
+
+
+@record
+class Plan:
+    """How much is measured, and what it may take."""
+
+    runs: int = 3
+    samples: int = 30
+    most_seconds: float = 3.0  #: of samples of one item in one run
+    time_limit_s: float = 60.0  #: of one item in one run
+    memory_limit_bytes: int | None = None  #: of host and card each; None: 64 GiB, the whole card
+
+
+def measure(
+    items: Sequence[Item],
+    devices: Sequence[Device],
+    plan: Plan,
+    *,
+    ceilings: Ceilings | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+    run: Run = run_child,
+) -> MeasureReport:
+    """Measure every item on every device, the devices at the same time.
+
+    Ctrl-C ends what runs and keeps what is done.
+
+    Args:
+        items: what to measure.
+        devices: where.
+        plan: how much.
+        ceilings: measured ones, in place of the data sheet.
+        tell: called with what is being done.
+        run: how a child is run.
+
+    Raises:
+        UsageError: the ceilings are those of another card.
+    """
+    stop = threading.Event()
+    sessions = [_Session(device, plan, ceilings, tell, run, stop) for device in devices]
+    with ThreadPoolExecutor(max_workers=max(1, len(sessions))) as pool:
+        futures = [pool.submit(session.all, items) for session in sessions]
+        try:
+            for future in futures:
+                while not future.done():
+                    threading.Event().wait(0.05)  # where Ctrl-C arrives
+        except KeyboardInterrupt:
+            stop.set()
+        found = tuple(future.result() for future in futures)
+    interrupted = stop.is_set() or any(session.interrupted for session in sessions)
+    return MeasureReport(devices=found, interrupted=interrupted)
+
+
+class _Session:
+    """All runs on one device."""
+
+    def __init__(
+        self,
+        device: Device,
+        plan: Plan,
+        ceilings: Ceilings | None,
+        tell: Callable[[str], None],
+        run: Run,
+        stop: threading.Event,
+    ) -> None:
+        self._device = device
+        self._plan = plan
+        self._tell = tell
+        self._run = run
+        self._stop = stop
+        self._monitor = Monitor(device.uuid)
+        self._machine: Machine | None = None
+        self._lacks: tuple[str, ...] = ()
+        try:
+            self._machine = machine_of(device, ceilings)
+            self._lacks = self._machine.missing
+        except UnknownTarget as error:
+            self._lacks = (error.message,)
+        self._results: dict[str, list[dict[str, Any]]] = {}
+        self._failures: dict[str, Failed] = {}
+        self._failure: Failed | None = None  # of the card, whatever the item
+        self.interrupted = False
+
+    def all(self, items: Sequence[Item]) -> Measured:
+        """Every run of every item."""
+        about = environment(self._device, self._monitor)
+        self._refuse_too_large(items)
+        for number in range(self._plan.runs):
+            if not self.interrupted and self._failure is None:
+                self._once(items, number)
+        machine = self._machine
+        return Measured(
+            environment=about,
+            measurements=tuple(
+                measurement(
+                    item,
+                    self._results.get(item.key, []),
+                    self._failures.get(item.key),
+                    self._device,
+                    machine,
+                )
+                for item in items
+                if item.key in self._results or item.key in self._failures
+            ),
+            basis=_basis(machine),
+            missing=self._lacks,
+            failure=self._failure,
+        )
+
+    def _refuse_too_large(self, items: Sequence[Item]) -> None:
+        there = self._device.memory_bytes
+        for item in items:
+            if item.case is not None and item.case.footprint_bytes > there:
+                needs = f"{item.case.footprint_bytes / 2**30:.1f}"
+                self._failures[item.key] = Failed(
+                    message=f"its data take {needs} GiB, the card has {there / 2**30:.1f} GiB",
+                    hint="take a smaller --size",
+                    exit_code=2,
+                )
+
+    def _once(self, items: Sequence[Item], number: int) -> None:
+        """Run ``number`` of all items that can still be run, in as many children as it takes."""
+        left = [item for item in items if item.key not in self._failures]
+        while left and not self.interrupted:
+            outcome = self._child(left, number)
+            done = {result.get("item") for result in outcome.results}
+            left = [item for item in left if item.key not in done]
+            failure = outcome.failure
+            if failure is None:
+                return
+            if failure.end is End.INTERRUPTED:
+                self.interrupted = True
+            elif not outcome.results:  # not even the card could be opened
+                self._failure = failed(failure)
+                return
+            elif left:
+                self._failures[left.pop(0).key] = failed(failure)
+
+    def _child(self, items: Sequence[Item], number: int) -> Outcome:
+        plan = self._plan
+        waiting = {item.key: item.name for item in items}
+
+        def took(result: dict[str, Any]) -> None:
+            key = result.get("item")
+            if key is not None:
+                waiting.pop(key, None)
+                self._take(key, result)
+            if waiting:
+                where = f"{self._device.name}: " if self._device.index else ""
+                self._tell(
+                    f"{where}{next(iter(waiting.values()))}, run {number + 1} of {plan.runs}"
+                )
+
+        cap = plan.memory_limit_bytes
+        limits = {} if cap is None else {"host_bytes": cap, "device_bytes": cap}
+        return self._run(
+            "measure",
+            {
+                "items": [{"key": item.key, "cold": item.cold, **item.payload} for item in items],
+                "sampling": {"samples": plan.samples, "most_seconds": plan.most_seconds},
+                "check": number == 0,
+            },
+            uuid=self._device.uuid,
+            limits=Limits(
+                seconds=_START_S + plan.time_limit_s * len(items),
+                silent_seconds=plan.time_limit_s,
+                **limits,
+            ),
+            monitor=self._monitor,
+            on_result=took,
+            stop=self._stop.is_set,
+        )
+
+    def _take(self, key: str, result: dict[str, Any]) -> None:
+        if "error" in result:
+            self._failures[key] = Failed(**result["error"])
+        else:
+            self._results.setdefault(key, []).append(result)
+
+
+def failed(failure: Failure) -> Failed:
+    """A child's failure; of a crash the last line that it printed says most."""
+    last = failure.log.splitlines()[-1:] if failure.end is End.CRASHED else []
+    return Failed(
+        message=": ".join([failure.message, *last]),
+        hint=failure.hint,
+        exit_code=failure.exit_code,
+        log=failure.log,
+    )
+
+
+def _basis(machine: Machine | None) -> str:
+    if machine is None:
+        return "nothing"
+    if machine.ceilings is not None:
+        return f"measured ceilings: {machine.ceilings.origin}"
+    return "the driver's answers" if machine.missing else f"the data sheet of {machine.gpu.key}"
