@@ -22,9 +22,18 @@ if TYPE_CHECKING:
 _AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0)
 
 
+def printable(name: str) -> str:
+    r"""Names from files reach terminals: what has no picture becomes U+FFFD.
+
+    >>> printable("k\x1b[31m") == "k\ufffd[31m"
+    True
+    """
+    return name if name.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in name)
+
+
 def shown(path: str | Path) -> str:
     """A path as text that every terminal and file takes: undecodable bytes become ``?``."""
-    return str(path).encode("utf-8", "replace").decode("utf-8")
+    return printable(str(path).encode("utf-8", "replace").decode("utf-8"))
 
 
 @contextmanager

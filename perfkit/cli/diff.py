@@ -14,6 +14,7 @@ from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
 from perfkit.errors import UsageError
+from perfkit.files import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,5 +138,5 @@ def _chosen(
     found = [kernel for kernel in kernels if kernel.arch.rstrip("af") in wanted]
     if not found:
         archs = ", ".join(dict.fromkeys(kernel.arch for kernel in kernels))
-        raise UsageError(f"{path} has kernels for {archs}, and none for --gpu {gpu}")
+        raise UsageError(f"{shown(path)} has kernels for {archs}, and none for --gpu {gpu}")
     return found

@@ -10,6 +10,7 @@ import typer
 from perfkit.cli import options, talk
 from perfkit.cli.progress import progress
 from perfkit.errors import UsageError
+from perfkit.files import shown
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class KernelOptions:
         elif is_source(path):
             given = []
         if given:
-            raise UsageError(f"{given[0]} is for sources, and {path} is compiled already")
+            raise UsageError(f"{given[0]} is for sources, and {shown(path)} is compiled already")
         options = CompileOptions(
             include_dirs=tuple(self.include or ()),
             defines=tuple(self.define or ()),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from perfkit.cli import kernel_options, options, talk
 from perfkit.errors import UnknownTarget, UsageError
+from perfkit.files import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -34,7 +35,7 @@ def running(
     without = [name for name, loaded, _ in found if not loaded]
     if not chosen:
         archs = ", ".join(dict.fromkeys(kernel.arch for kernel in kernels))
-        whose = without[0] if len(without) == 1 else f"every kernel of {path}"
+        whose = without[0] if len(without) == 1 else f"every kernel of {shown(path)}"
         raise UsageError(
             f"{whose} is compiled for {archs}, which does not run on {capability}",
             hint=f"leave --gpu out to see what is there, or compile for {capability.sm}",
@@ -69,7 +70,7 @@ def with_own_target(
         raise next(one for one in known.values() if isinstance(one, UnknownTarget))
     if unknown:
         talk.note(
-            f"{path}: {len(kernels) - len(found)} kernels left out, for "
+            f"{shown(path)}: {len(kernels) - len(found)} kernels left out, for "
             f"{', '.join(unknown)}, of which the database has no facts"
         )
     return found
@@ -133,7 +134,9 @@ def _of_file(
     """Compiled kernels with the targets asked about, or with what they are compiled for."""
     if not gpu or (isinstance(gpu, options.DefaultGpu) and not _runs_any(kernels, gpu)):
         if gpu:
-            talk.note(f"PERFKIT_GPU={gpu} runs none of {path}: shown for what it is compiled for")
+            talk.note(
+                f"PERFKIT_GPU={gpu} runs none of {shown(path)}: shown for what it is compiled for"
+            )
         return [*with_own_target(path, kernels)]
     found: list[tuple[Target, KernelResources]] = []
     for target in options.targets(gpu):

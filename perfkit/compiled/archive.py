@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 from perfkit.compiled.binary import may_hold_code, read_binary
 from perfkit.compiled.files import reading, shown
 from perfkit.compiled.kinds import HEAD_BYTES
-from perfkit.compiled.names import printable
 from perfkit.compiled.reading import Collection
 from perfkit.errors import InputError
+from perfkit.files import printable
 
 if TYPE_CHECKING:
     from perfkit.compiled.reading import Progress, Reading

@@ -21,6 +21,7 @@ from perfkit.compiled.names import told_apart
 from perfkit.compiled.plain_images import plain_images
 from perfkit.compiled.reading import NoKernel, Reading
 from perfkit.errors import CubinError, InputError
+from perfkit.files import printable
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def _images(folder: Path, done: Finished, file: str) -> list[_Image]:
     member = ""
     for line in done.stdout.splitlines():
         if match := _MEMBER.fullmatch(line):
-            member = match[1].removeprefix(f"{file}:")
+            member = printable(match[1].removeprefix(f"{file}:"))
         elif match := _EXTRACTED.fullmatch(line):
             members[match[1]] = member
     found = [

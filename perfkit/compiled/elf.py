@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from perfkit.compiled.kinds import HEAD_BYTES, describe, is_cubin
-from perfkit.compiled.names import printable
 from perfkit.errors import CubinError
+from perfkit.files import printable
 
 _HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION: Final = struct.Struct("<IIQQQQIIQQ")

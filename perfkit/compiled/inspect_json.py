@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perfkit import files
 from perfkit.compiled.files import shown
-from perfkit.compiled.names import printable
 from perfkit.errors import InputError
+from perfkit.files import printable
 from perfkit.kernel import KernelResources
 
 if TYPE_CHECKING:

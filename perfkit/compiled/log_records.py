@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from perfkit.compiled.names import printable
 from perfkit.compiled.shared_memory import declared_bytes
+from perfkit.files import printable
 from perfkit.kernel import KernelResources
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Names as files hold them, and names for people when kernels stand side by side."""
+"""Names for people when kernels of several images stand side by side."""
 
 from __future__ import annotations
 
@@ -12,15 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from perfkit.kernel import KernelResources
-
-
-def printable(name: str) -> str:
-    r"""Names from files reach terminals: what has no picture becomes U+FFFD.
-
-    >>> printable("k\x1b[31m") == "k\ufffd[31m"
-    True
-    """
-    return name if name.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in name)
 
 
 def shown_names(symbols: Iterable[str]) -> dict[str, str]:

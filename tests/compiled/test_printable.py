@@ -67,10 +67,12 @@ def test_whatever_is_printed(file, more, capsys):
 
 
 def test_names_of_files(tmp_path, capsys):
-    path = tmp_path / "a\x1b[31m\x9d.whl"
+    path = tmp_path / "a\n::error::b\x1b[31m\x9d.whl"
     assert main(["inspect", str(path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
     wheel(path, {"b\x1b[2J.cubin": CUBIN, "c\x07.cubin": CUBIN[:99]})
     assert main(["inspect", str(path)]) == 0
     said = capsys.readouterr()
     assert "not read" in said.out + said.err
     assert harmless(said.out + said.err)
+    assert not any(line.startswith("::") for line in (said.out + said.err).splitlines())

@@ -69,7 +69,8 @@ _HOSTS = ("object.o", "relocatable.o", "shared.so", "libstatic.a", "host.o", "pl
 def check(kernels: Iterable[KernelResources]) -> None:
     """Promises about every answer."""
     for kernel in kernels:
-        assert kernel.name.isprintable(), "a name that a terminal does not take"
+        words = kernel.name + kernel.demangled + kernel.arch + kernel.origin
+        assert words.isprintable(), "a name that a terminal does not take"
         for name in _OPTIONAL:
             value = getattr(kernel, name)
             assert value is not None or kernel.unknown.get(name), f"no reason for {name}"
