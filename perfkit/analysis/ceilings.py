@@ -85,6 +85,7 @@ def parse(text: str | bytes, origin: str) -> Ceilings:
         origin=origin,
         mixes=mixes,
         latencies_s=latencies,
+        instructions=_instructions(document, origin),
     )
 
 
@@ -95,6 +96,16 @@ def _mixes(document: dict[str, Any], origin: str) -> dict[str, float]:
         level, _, mix = str(entry.get("what", "")).partition(" ")
         if level == "dram" == entry["level"] and mix:
             found[mix] = max(found.get(mix, 0), _number(entry, "bytes_per_s", where))
+    return found
+
+
+def _instructions(document: dict[str, Any], origin: str) -> dict[str, float]:
+    """The best rate of each kind: ``"what": "bf16/f32 mma.sync m16n8k16"``, the shape left out."""
+    found: dict[str, float] = {}
+    for where, entry in _entries(document, "compute", origin):
+        name = " ".join(str(entry.get("what", "")).split()[:2])
+        if entry["unit"] == "tensor" and name:
+            found[name] = max(found.get(name, 0), _number(entry, "flop_per_s", where))
     return found
 
 

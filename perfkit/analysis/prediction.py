@@ -45,6 +45,7 @@ class Flow:
     unit: str | None = "simt"  #: simt | tensor; None: the faster one
     accumulate: DType | None = None
     issued: float | None = None  #: None: as many
+    instruction: str | None = None  #: mma.sync | wgmma, for what a ceilings file knows of each
 
 
 @record
@@ -222,6 +223,14 @@ def _expected(machine: Machine, demand: Demand, loads: list[Load]) -> float:
             replace(load, rate_per_s=min(rate, load.rate_per_s or rate))
             if load.name == "dram"
             else load
+            for load in loads
+        ]
+    flow = demand.flow
+    if machine.ceilings and flow and flow.instruction and flow.accumulate:
+        key = f"{flow.dtype}/{flow.accumulate} {flow.instruction}"
+        rate = machine.ceilings.instructions.get(key)
+        loads = [
+            replace(load, rate_per_s=rate) if rate and load.kind == COMPUTE else load
             for load in loads
         ]
     return max(load.time_s for load in loads if load.time_s is not None)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from perfkit.device.matrix_data import values
 from perfkit.errors import UsageError
+from perfkit.kernel import DType
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,25 +72,7 @@ def element(name: str) -> tuple[str, Element]:
 
 
 def as_numbers(raw: NDArray[Any], name: str) -> NDArray[Any]:
-    """What the bits mean: bf16 and f8 as f32, everything else as it is."""
-    import numpy as np
-
-    if name == "bf16":
-        return (raw.astype(np.uint32) << 16).view(np.float32)
-    if name == "f8":
-        found: NDArray[Any] = _e4m3()[raw]
-        return found
+    """What the bits mean: bf16 and f8 as f64, everything else as it is."""
+    if name in {"bf16", "f8"}:
+        return values(DType(name), raw)
     return raw
-
-
-def _e4m3() -> NDArray[Any]:
-    """Value of each of the 256 codes: sign, 4 bits of exponent (bias 7), 3 bits of mantissa."""
-    import numpy as np
-
-    code = np.arange(256)
-    exponent, mantissa = code >> 3 & 15, code & 7
-    small = mantissa / 8 * 2.0**-6
-    value = np.where(exponent == 0, small, (1 + mantissa / 8) * 2.0 ** (exponent - 7))
-    value[code & 127 == 127] = np.nan
-    table: NDArray[Any] = np.where(code & 128, -value, value).astype(np.float32)
-    return table

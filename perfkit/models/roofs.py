@@ -27,7 +27,7 @@ Valid: every product of the database; bytes of L1 from 5.0 on.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final
 
 from perfkit.arch.peaks import PeakKey, derived, peaks
@@ -95,6 +95,12 @@ class Ceilings:
     memory: dict[str, float]  #: bytes/s by level
     clock_hz: float | None  #: of the SMs during the measurement
     origin: str  #: file it was read from
+    #: bytes/s of DRAM for one mix of reads and writes: ``read``, ``write``, ``copy``, ``triad``
+    mixes: dict[str, float] = field(default_factory=dict)
+    #: seconds of one load of a chain by level
+    latencies_s: dict[str, float] = field(default_factory=dict)
+    #: FLOP/s of one kind of instruction where a type has several: ``bf16/f32 mma.sync``
+    instructions: dict[str, float] = field(default_factory=dict)
 
 
 def roofs(gpu: Gpu, capability: Capability, clock_hz: int | None = None) -> tuple[Roof, ...]:

@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from perfkit.device.workload import Workload
 
 #: in the order of ``perfkit measure --list``
-_MODULES: Final = ("streaming", "layout", "reduction", "matmul", "rows", "warps", "overlap")
+_MODULES: Final = (
+    "streaming",
+    "layout",
+    "reduction",
+    "matmul",
+    "rows",
+    "warps",
+    "overlap",
+    "tensor",
+)
 
 
 @cache
