@@ -69,18 +69,3 @@ def values(dtype: DType, data: NDArray[Any]) -> NDArray[Any]:
         worth: NDArray[Any] = np.where(code & 0x80, -table, table)[data]
         return worth
     return data.astype(np.float64)
-
-
-def product_rows(
-    dtype: DType, a: NDArray[Any], b: NDArray[Any], rows: NDArray[Any]
-) -> NDArray[Any]:
-    """Rows of ``A B^T`` in float64, of stored operands [m, k] and [n, k]."""
-    found: NDArray[Any] = values(dtype, a[rows]) @ values(dtype, b).T
-    return found
-
-
-def relative_error(found: NDArray[Any], reference: NDArray[Any]) -> float:
-    """Frobenius norm of the difference over that of the reference; not a number never passes."""
-    import numpy as np
-
-    return float(np.linalg.norm(found - reference) / np.linalg.norm(reference))

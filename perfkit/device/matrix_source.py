@@ -24,6 +24,8 @@ STEP_BYTES: Final = 32
 _PTX: Final = {DType.F8: "e4m3"}
 #: the driver's names of operand types, for tensor maps; bytes where it has none
 _ELEMENTS: Final = {DType.BF16: "BFLOAT16", DType.F16: "FLOAT16", DType.TF32: "FLOAT32"}
+#: types that are stored as another one
+_STORED: Final = {DType.TF32: "f32", DType.S8: "i8", DType.S32: "i32"}
 #: results that the sums of an accumulator can be stored as
 _RESULTS: Final = {
     DType.F32: (DType.F32, DType.F16, DType.BF16),
@@ -83,6 +85,11 @@ def ptx_name(dtype: DType) -> str:
 def element_name(dtype: DType) -> str:
     """As the driver calls the type in a tensor map."""
     return _ELEMENTS.get(dtype, "UINT8")
+
+
+def element_type(dtype: DType) -> str:
+    """As it lies in memory, one of ``elements.ELEMENTS``."""
+    return _STORED.get(dtype, str(dtype))
 
 
 def text_of(file: str, macros: Mapping[str, object], generated: str = "") -> str:

@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 
@@ -46,20 +44,3 @@ def test_operands_are_random_and_repeatable(dtype):
     assert (first == again).all()
     assert (first != other).mean() > 0.9
     assert np.isfinite(data.values(DType(dtype), first)).all()
-
-
-def test_rows_of_a_product():
-    a, b = (data.random_operand(DType.F16, (size, 16), seed=size) for size in (8, 4))
-    rows = np.array([5, 2])
-    found = data.product_rows(DType.F16, a, b, rows)
-    for i, row in enumerate(rows):
-        for j in range(4):
-            exact = math.fsum(float(x) * float(y) for x, y in zip(a[row], b[j], strict=True))
-            assert found[i, j] == pytest.approx(exact, abs=1e-12)
-
-
-def test_the_error_of_what_is_no_number_never_passes():
-    one = np.ones(4)
-    assert data.relative_error(one, one) == 0
-    assert data.relative_error(2 * one, one) == 1
-    assert not data.relative_error(one * np.nan, one) < 1e9
