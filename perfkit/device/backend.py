@@ -92,6 +92,12 @@ class Function(Protocol):
     def blocks_per_sm(self, threads: int, dynamic_bytes: int) -> int:
         """The driver's own occupancy."""
 
+    def potential_block_size(self, dynamic_bytes: int) -> tuple[int, int]:
+        """The grid and the block size that the driver's launch helper suggests."""
+
+    def available_dynamic(self, threads: int, blocks: int) -> int | None:
+        """Bytes with which the driver says that ``blocks`` fit; None: it says that they do not."""
+
     def active_clusters(self, launch: Launch) -> int:
         """How many clusters of such a launch the driver says the card holds at once."""
 

@@ -92,6 +92,21 @@ class CudaFunction:
         ask = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor
         return int(check(ask(self.handle, threads, dynamic_bytes), "asking for the occupancy"))
 
+    def potential_block_size(self, dynamic_bytes: int) -> tuple[int, int]:
+        from cuda.bindings import driver
+
+        answer = driver.cuOccupancyMaxPotentialBlockSize(self.handle, None, dynamic_bytes, 0)
+        status, grid, block = answer
+        check((status,), "asking for a block size")
+        return int(grid), int(block)
+
+    def available_dynamic(self, threads: int, blocks: int) -> int | None:
+        from cuda.bindings import driver
+
+        ask = driver.cuOccupancyAvailableDynamicSMemPerBlock
+        status, found = ask(self.handle, blocks, threads)
+        return None if int(status) else int(found)
+
     def active_clusters(self, launch: Launch) -> int:
         from cuda.bindings import driver
 

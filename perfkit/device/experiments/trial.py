@@ -1,0 +1,91 @@
+"""What a check of ``perfkit validate`` works with: a card, chance, and a ledger to write into."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from perfkit.analysis.validation import SHOWN, Figure, Mismatch, Tally
+from perfkit.device.cuda_card import open_card
+
+if TYPE_CHECKING:
+    from perfkit.arch.types import Capability
+    from perfkit.device.backend import Card
+
+
+class Trial:
+    """One run of one check.
+
+    The card is opened when it is first asked for: a check that runs a profiler must not hold a
+    context of its own.
+    """
+
+    def __init__(
+        self, *, name: str, seed: int, quick: bool, opening: Callable[[], Card] = open_card
+    ) -> None:
+        self.name = name
+        self.seed = seed
+        self.quick = quick
+        # a string: each check draws numbers of its own, also if it runs alone
+        self.chance = random.Random(f"{name} {seed}")  # noqa: S311 - no secret
+        self._opening = opening
+
+    @cached_property
+    def card(self) -> Card:
+        return self._opening()
+
+    @property
+    def capability(self) -> Capability:
+        return self.card.target.capability
+
+    def count(self, full: int, quick: int) -> int:
+        """How many configurations."""
+        return quick if self.quick else full
+
+
+class Ledger:
+    """Counts comparisons and keeps the first differences."""
+
+    def __init__(self) -> None:
+        self._compared = self._differing = 0
+        self._differences: list[Mismatch] = []
+        self._kept = 0
+        self.figures: dict[str, Figure] = {}
+
+    def compare(
+        self, predicted: object, measured: object, configuration: str, *, agrees: bool | None = None
+    ) -> None:
+        """Note one comparison; ``agrees`` None: they must be equal."""
+        self._compared += 1
+        if predicted == measured if agrees is None else agrees:
+            return
+        self._differing += 1
+        if self._kept < SHOWN:
+            self._kept += 1
+            self._differences.append(
+                Mismatch(
+                    configuration=configuration, predicted=str(predicted), measured=str(measured)
+                )
+            )
+
+    def agree(self, count: int) -> None:
+        """Note comparisons in which both are equal."""
+        self._compared += count
+
+    def add(self, name: str, amount: int = 1) -> None:
+        """Count something beside the comparison."""
+        self.figures[name] = int(self.figures.get(name, 0)) + amount
+
+    def tally(self) -> Tally:
+        """What is new since the last one."""
+        found = Tally(
+            compared=self._compared,
+            differing=self._differing,
+            differences=tuple(self._differences),
+            figures=dict(self.figures),
+        )
+        self._compared = self._differing = 0
+        self._differences = []
+        return found

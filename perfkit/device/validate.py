@@ -1,0 +1,188 @@
+"""``perfkit validate``: every check in a child of its own, so that one may fail alone."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from perfkit.analysis.validation import (
+    QUESTIONS,
+    SHOWN,
+    CardReport,
+    Check,
+    Figure,
+    Mismatch,
+    Question,
+    ValidationReport,
+    scope,
+    verdict,
+)
+from perfkit.device.child import Limits, run_child
+from perfkit.device.environment import environment
+from perfkit.device.nvml import Monitor
+from perfkit.device.properties import read_device, target_of
+from perfkit.errors import UnknownTarget, UsageError
+
+if TYPE_CHECKING:
+    from perfkit.arch.types import Target
+    from perfkit.device.child import Outcome
+
+_INTERRUPTED: Final = 130
+#: seeds are small enough to be typed
+_MOST_SEED: Final = 10**6
+
+
+def check_names() -> tuple[str, ...]:
+    """What can be checked."""
+    return tuple(question.name for question in QUESTIONS)
+
+
+def fresh_seed() -> int:
+    """Another one each time."""
+    return random.SystemRandom().randrange(_MOST_SEED)
+
+
+def validate(
+    devices: Sequence[int] = (0,),
+    *,
+    only: Sequence[str] = (),
+    quick: bool = False,
+    seed: int | None = None,
+    seconds: float | None = None,
+    on_start: Callable[[str], None] = lambda _: None,
+    on_check: Callable[[Check], None] = lambda _: None,
+) -> ValidationReport:
+    """Hold predictions against cards, one card after another.
+
+    Args:
+        devices: which cards, as CUDA counts them.
+        only: some of ``check_names``; empty: all.
+        quick: fewer configurations.
+        seed: of the configurations; None: a fresh one.
+        seconds: limit on the time of each check; None: each has its own.
+        on_start: called with the name of each check before it runs.
+        on_check: called with each check when it is done.
+
+    Raises:
+        UsageError: an unknown check.
+        Unavailable: no CUDA package, driver or device.
+    """
+    for name in only:
+        if name not in check_names():
+            hint = f"one of: {', '.join(check_names())}"
+            raise UsageError(f"there is no check {name!r}", hint=hint)
+    seed = fresh_seed() if seed is None else seed
+    chosen = [question for question in QUESTIONS if not only or question.name in only]
+    cards: list[CardReport] = []
+    for index in devices:
+        card = _Card(index, seed=seed, quick=quick, seconds=seconds)
+        cards.append(card.report(chosen, on_start, on_check))
+        if cards[-1].interrupted:
+            break
+    return ValidationReport(seed=seed, quick=quick, cards=tuple(cards))
+
+
+class _Card:
+    """One card and the checks on it."""
+
+    def __init__(self, index: int, *, seed: int, quick: bool, seconds: float | None) -> None:
+        self._device = read_device(index)
+        self._monitor = Monitor(self._device.uuid)
+        self._seed, self._quick, self._seconds = seed, quick, seconds
+        self._target: Target | None = None
+        self._unknown: UnknownTarget | None = None
+        try:
+            self._target = target_of(self._device)
+        except UnknownTarget as error:
+            self._unknown = error
+
+    def report(
+        self,
+        questions: Sequence[Question],
+        on_start: Callable[[str], None],
+        on_check: Callable[[Check], None],
+    ) -> CardReport:
+        about = environment(self._device, self._monitor)
+        done: list[Check] = []
+        interrupted = False
+        for question in questions:
+            on_start(question.name)
+            check, interrupted = self._check(question)
+            done.append(check)
+            on_check(check)
+            if interrupted:
+                break
+        return CardReport(environment=about, checks=tuple(done), interrupted=interrupted)
+
+    def _check(self, question: Question) -> tuple[Check, bool]:
+        """The check, and whether it was interrupted."""
+        started, sums = time.monotonic(), _Sums(self._monitor)
+        if self._unknown is not None:
+            sums.nothing, sums.hint = self._unknown.message, self._unknown.hint
+            return self._done(question, sums, None, 0.0), False
+        outcome = run_child(
+            "validate",
+            {"name": question.name, "seed": self._seed, "quick": self._quick},
+            uuid=self._device.uuid,
+            limits=Limits(seconds=self._seconds or question.seconds),
+            monitor=self._monitor,
+            on_result=sums.add,
+        )
+        interrupted = outcome.failure is not None and outcome.failure.exit_code == _INTERRUPTED
+        return self._done(question, sums, outcome, time.monotonic() - started), interrupted
+
+    def _done(
+        self, question: Question, sums: _Sums, outcome: Outcome | None, seconds: float
+    ) -> Check:
+        failure = outcome.failure if outcome else None
+        failed = None
+        if failure is not None:
+            last = failure.log.splitlines()[-1:] if failure.end == "crashed" else []
+            failed = ": ".join([failure.message, *last])
+        status, reason = verdict(
+            compared=sums.compared, differing=sums.differing, nothing=sums.nothing, failed=failed
+        )
+        return Check(
+            name=question.name,
+            status=status,
+            predicted=question.predicted,
+            measured=question.measured,
+            scope=scope(question, self._target.capability if self._target else None),
+            compared=sums.compared,
+            differing=sums.differing,
+            differences=tuple(sums.differences[:SHOWN]),
+            figures=sums.figures,
+            reason=reason,
+            hint=failure.hint if failure else sums.hint,
+            seconds=seconds,
+            sm_clock_hz=sums.sm_clock_hz,
+            throttles=tuple(sums.throttles),
+        )
+
+
+class _Sums:
+    """What the tallies of a check add up to."""
+
+    def __init__(self, monitor: Monitor) -> None:
+        self._monitor = monitor
+        self.compared = self.differing = 0
+        self.differences: list[Mismatch] = []
+        self.figures: dict[str, Figure] = {}
+        self.nothing: str | None = None
+        self.hint: str | None = None
+        self.sm_clock_hz: float | None = None
+        self.throttles: dict[str, None] = {}
+
+    def add(self, tally: dict[str, Any]) -> None:
+        """Take a tally as it came from the child, and look at the clocks."""
+        self.compared += tally["compared"]
+        self.differing += tally["differing"]
+        self.differences += [Mismatch(**one) for one in tally["differences"]]
+        self.figures |= tally["figures"] or {}
+        self.nothing = tally["nothing"] or self.nothing
+        state = self._monitor.state()
+        if state.sm_clock_hz is not None:
+            self.sm_clock_hz = max(self.sm_clock_hz or 0.0, state.sm_clock_hz)
+        self.throttles |= dict.fromkeys(state.throttles)
