@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from perfkit.analysis.measured_ceilings import Ceiling
 from perfkit.device.backend import launch_1d
 from perfkit.device.experiments.ceiling import Bench, Way, rate
+from perfkit.device.matrix_data import random_operand
 from perfkit.device.matrix_roofs import mma_roofs, wgmma_roofs
 from perfkit.device.program import build_text
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from perfkit.device.matrix_roofs import MatrixRoof
 
 _FLOPS: Final = 2e12  #: of one launch, about: some milliseconds
@@ -37,7 +36,8 @@ def _one(bench: Bench, kind: str, roof: MatrixRoof) -> Ceiling:
     if roof.dynamic_bytes > 48 * 1024:
         function.allow_dynamic(roof.dynamic_bytes)
     data = card.allocate(roof.data_bytes)
-    card.write(data, _operands(roof))
+    count = roof.data_bytes * 8 // roof.operand.bits
+    card.write(data, random_operand(roof.operand, (count,), seed=_SEED))
     most = function.blocks_per_sm(roof.threads, roof.dynamic_bytes)
     out = card.allocate(max(1, most) * card.device.sm_count * roof.out_bytes_per_block)
 
@@ -68,23 +68,3 @@ def _one(bench: Bench, kind: str, roof: MatrixRoof) -> Ceiling:
     card.free(data)
     card.free(out)
     return found
-
-
-def _operands(roof: MatrixRoof) -> np.ndarray[Any, Any]:
-    """Random operands between -1 and 1 as their bytes."""
-    import numpy as np
-
-    chance = np.random.default_rng(_SEED)
-    count = roof.data_bytes * 8 // roof.operand.bits
-    if roof.operand == "s8":
-        return chance.integers(-128, 128, count).astype(np.int8)
-    values = chance.uniform(-1, 1, count)
-    if (
-        roof.operand == "f8"
-    ):  # e4m3 of the same magnitudes: random sign and mantissa, small exponent
-        return chance.integers(0, 0x38, count).astype(np.uint8) | (
-            chance.integers(0, 2, count).astype(np.uint8) << 7
-        )
-    if roof.operand == "bf16":
-        return (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
-    return values.astype({"f16": np.float16, "tf32": np.float32, "f64": np.float64}[roof.operand])
