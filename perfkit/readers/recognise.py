@@ -6,9 +6,12 @@ and so are several files, or the files of a folder.
 
 from __future__ import annotations
 
+import gc
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -105,11 +108,14 @@ def read_results(
         InputError: no file, one that cannot be read or is of no known format, or holds no result.
             ``where`` is the file and the line, or the path inside a document.
     """
-    given = [paths] if isinstance(paths, str | Path) else [*paths]
-    twice = next((path for i, path in enumerate(given) if path in given[:i]), None)
-    if twice is not None:  # it would count as evidence of its own
-        raise InputError("is named twice", where=files.shown(twice))
-    pattern = _pattern(metric)
+    with _without_collections():
+        given = [paths] if isinstance(paths, str | Path) else [*paths]
+        return _side(given, _pattern(metric), mark, commit)
+
+
+def _side(
+    given: list[str | Path], pattern: re.Pattern[str] | None, mark: Mark | None, commit: str | None
+) -> ResultFile:
     named, notes = _files(given), []
     found: list[ResultFile] = []
     for path, is_listed in named:
@@ -117,6 +123,8 @@ def read_results(
         one = _read(content, pattern, mark, commit)
         if one is not None:
             found.append(one)
+            if not one.runs:
+                notes.append(f"{content.origin}: nothing that is asked for")
         elif is_listed:
             raise InputError("no known kind of results", where=content.origin, hint=_HINT)
         else:
@@ -127,9 +135,24 @@ def read_results(
     result = joined(found)
     if not result.runs:
         held = f"metrics are {', '.join(result.metrics)}" if result.metrics else None
-        what = "no metric matches" if held and metric else "the file holds no result"
+        what = "no metric matches" if held and pattern else "the file holds no result"
         raise InputError(what, where=result.origin, hint=held)
     return replace(result, notes=(*result.notes, *notes))
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Keep the garbage collector from walking again and again over results that all stay.
+
+    It is 40 % of the time for 150,000 runs.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _pattern(metric: str | None) -> re.Pattern[str] | None:
@@ -150,6 +173,13 @@ def _files(given: Iterable[str | Path]) -> list[tuple[str | Path, bool]]:
             named += [(p, False) for p in sorted(inside) if p.is_file() and p.name[0] != "."]
         else:
             named.append((path, True))
+    seen: set[str] = set()
+    for path, _ in named:
+        with files.readable(path):
+            real = os.path.realpath(path)
+        if real in seen:  # it would count as evidence of its own
+            raise InputError("is named twice", where=files.shown(path))
+        seen.add(real)
     return named
 
 

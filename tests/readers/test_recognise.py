@@ -112,8 +112,16 @@ def test_files_are_runs(tmp_path):
 
 def test_a_file_is_evidence_once():
     path = DATA / "hyperfine.json"
-    with pytest.raises(InputError, match="named twice"):
-        read_results([path, path])
+    for again in (path, path.parent / "." / path.name, DATA / ".." / "results" / path.name):
+        with pytest.raises(InputError, match="named twice"):
+            read_results([path, again])
+
+
+def test_a_file_without_what_is_asked_for_is_said(tmp_path):
+    empty = tmp_path / "empty.json"
+    empty.write_text('{"context": {}, "benchmarks": []}')
+    found = read_results([DATA / "d12.gbench.json", empty])
+    assert f"{empty}: nothing that is asked for" in found.notes
 
 
 def test_files_that_tell_runs_apart_keep_them(tmp_path):
