@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from perfkit.errors import UsageError
 from perfkit.models.latency import Concurrency, concurrency, memory_per_warp, positive
+from perfkit.models.roofs import levels
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ def _warps(capability: Capability, results: int | None) -> float | None:
 
 @record
 class Question:
-    """What is waited for. Exactly one of the two latencies is given."""
+    """What is waited for. At most one of the two latencies is given; neither: the database's."""
 
     level: Level
     latency_s: float | None = None
@@ -73,6 +75,7 @@ class Hiding:
     question: Question
     latency_s: float | None  #: None: no clock is known to tell it
     latency_cycles: float | None  #: likewise
+    latency_source: str | None  #: of a latency of the database; None: it was given
     bytes_per_s: float | None  #: rate of one SM; None: instructions, or no clock is known
     per_clock: float | None  #: rate of one SM in bytes or warp instructions
     concurrency: Concurrency
@@ -110,11 +113,15 @@ def latency(target: Target, question: Question, launch: Launch | None = None) ->
         UsageError: no such rate or clock is known, or a number that cannot be.
         InvalidLaunch: a launch beyond the limits of the capability.
     """
-    if (question.latency_s is None) == (question.latency_cycles is None):
+    if question.latency_s is not None and question.latency_cycles is not None:
         raise UsageError("a latency is given in seconds or in cycles")
+    source = None
+    if question.latency_s is None and question.latency_cycles is None:
+        known, source = known_cycles(target, question.level)
+        question = replace(question, latency_cycles=known)
     clock = _clock(target, question)
     if question.level in _WHOLE_GPU:
-        rate, time = _bytes_per_s(target, question), _seconds(target, question, clock)
+        rate, time = _bytes_per_s(target, question, clock), _seconds(target, question, clock)
         seconds: float | None = time
         cycles = time * clock if clock else question.latency_cycles
     else:
@@ -129,6 +136,7 @@ def latency(target: Target, question: Question, launch: Launch | None = None) ->
         question=question,
         latency_s=seconds,
         latency_cycles=cycles,
+        latency_source=source,
         bytes_per_s=rate if in_seconds else rate * clock if clock and is_memory else None,
         per_clock=(rate / clock if clock else None) if in_seconds else rate,
         concurrency=concurrency(
@@ -144,13 +152,30 @@ def latency(target: Target, question: Question, launch: Launch | None = None) ->
     )
 
 
+def known_cycles(target: Target, level: Level) -> tuple[int, str | None]:
+    """A latency of the database in clocks of the SM, and where it comes from.
+
+    Raises:
+        UsageError: nobody measured it, or it is none of a memory.
+    """
+    owner = target.gpu if level in {Level.DRAM, Level.L2} else target.capability
+    found = getattr(owner.latency, f"{level}_cycles", None) if owner else None
+    if owner is None or found is None:
+        raise UsageError(
+            f"{target.label}: how long is the latency of {level}? The database does not say",
+            hint="write --latency-ns 600 or --latency-cycles 4; some products have measured ones: "
+            "perfkit gpu show h200",
+        )
+    return found, owner.cite(f"latency.{level}_cycles")
+
+
 def _clock(target: Target, question: Question) -> float | None:
     if question.clock_hz is not None:
         return positive("clock", question.clock_hz)
     return target.gpu.boost_clock_hz if target.gpu else None
 
 
-def _bytes_per_s(target: Target, question: Question) -> float:
+def _bytes_per_s(target: Target, question: Question, clock: float | None) -> float:
     """The rate of one SM."""
     level, gpu = question.level, target.gpu
     if gpu is None:
@@ -159,8 +184,9 @@ def _bytes_per_s(target: Target, question: Question) -> float:
             hint="name a product: h100, rtx-4090",
         )
     whole = question.bytes_per_s
-    if whole is None and level is Level.DRAM:
-        whole = gpu.memory.bandwidth_bytes_per_s
+    if whole is None:
+        found = levels(gpu, target.capability, clock)
+        whole = next(one.bytes_per_s for one in found if one.name == level)
     if whole is None:
         raise UsageError(
             f"{target.label}: the {level} bandwidth is not known",

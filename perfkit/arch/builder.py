@@ -11,7 +11,7 @@ import dataclasses
 import functools
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from perfkit.arch import types
+from perfkit.arch import latencies, types
 from perfkit.arch.nodes import Source, join, nearest, prefixed
 from perfkit.arch.types import ComputeCapability
 from perfkit.errors import ArchDataError, UsageError
@@ -52,6 +52,8 @@ _NESTED: Final[dict[str, type[Any]]] = {
         types.ClusterLimits,
         types.Compilation,
         types.Memory,
+        latencies.SmLatency,
+        latencies.MemoryLatency,
     )
 }
 

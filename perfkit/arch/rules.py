@@ -14,6 +14,7 @@ from perfkit.arch.types import ComputeCapability
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from perfkit.arch.latencies import MemoryLatency, SmLatency
     from perfkit.arch.types import Capability, Gpu
 
     Breaches = Iterator["Breach"]
@@ -36,6 +37,7 @@ def capability_breaches(cc: Capability) -> Breaches:
     yield from _l1(cc)
     yield from _tensor(cc)
     yield from _compilation(cc)
+    yield from _latency(cc.latency, "shared_cycles", "l1_cycles")
     if cc.cluster and (cc.cluster.max_nonportable or cc.cluster.max_portable) < (
         cc.cluster.max_portable
     ):
@@ -43,6 +45,7 @@ def capability_breaches(cc: Capability) -> Breaches:
 
 
 def gpu_breaches(gpu: Gpu) -> Breaches:
+    yield from _latency(gpu.latency, "l2_cycles", "dram_cycles")
     if gpu.cluster_sm_groups is not None and sum(gpu.cluster_sm_groups) > gpu.sm_count:
         total = sum(gpu.cluster_sm_groups)
         yield Breach("cluster_sm_groups", f"hold {total} SMs, more than sm_count {gpu.sm_count}")
@@ -50,6 +53,16 @@ def gpu_breaches(gpu: Gpu) -> Breaches:
         yield Breach("tensor_clock_hz", "is above the boost clock")
     if gpu.boost_clock_hz is not None and not 10**8 <= gpu.boost_clock_hz <= 10**10:
         yield Breach("boost_clock_hz", f"{gpu.boost_clock_hz} Hz is no plausible clock")
+
+
+def _latency(latency: SmLatency | MemoryLatency | None, near: str, far: str) -> Breaches:
+    if latency is None:
+        return
+    first, second = getattr(latency, near), getattr(latency, far)
+    if first is None and second is None:
+        yield Breach("latency", "says nothing", "leave the section out")
+    if first is not None and second is not None and first > second:
+        yield Breach(f"latency.{near}", f"is above {far}")
 
 
 def _limits(cc: Capability) -> Breaches:

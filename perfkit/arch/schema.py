@@ -45,9 +45,12 @@ ABSENT: Final[dict[str, str]] = {
     "tensor_core": "no tensor cores",
     "cluster": "no thread block clusters",
     "cluster.max_blocks_per_sm": "not known to differ from other launches",
+    "memory.l2_read_bytes_per_clock": "data sheets do not give it",
     "cluster_sm_groups": "not measured; cards of one product differ",
     "compilation.last_cuda": "current toolkits compile it",
     "tensor_clock_hz": "tensor work runs at the boost clock",
+    "latency": "nobody measured it",
+    **{f"latency.{n}_cycles": "nobody measured it" for n in ("shared", "l1", "l2", "dram")},
 }
 
 SCHEMA_VERSION: Final = 1

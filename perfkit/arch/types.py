@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from perfkit.arch.latencies import MemoryLatency, SmLatency
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.record import record
@@ -204,6 +205,13 @@ class Compilation:
         )
 
 
+def _cite(sources: tuple[Evidence, ...], fact: str) -> str | None:
+    for source in sources:
+        if any(fact == path or fact.startswith(f"{path}.") for path in source.facts):
+            return f"{fact}: {source.id}, {source.where}"
+    return None
+
+
 @record
 class Capability:
     """One file of ``archdb/compute_capability``."""
@@ -217,6 +225,7 @@ class Capability:
     throughput: Throughput
     tensor_core: TensorCore | None
     cluster: ClusterLimits | None
+    latency: SmLatency | None = None
     compilation: Compilation
     features: tuple[str, ...]  #: what appears first with this capability
     unknown: dict[str, str]
@@ -229,10 +238,7 @@ class Capability:
 
     def cite(self, fact: str) -> str | None:
         """Where the fact comes from, for a message: ``source id, place``."""
-        for source in self.sources:
-            if any(fact == path or fact.startswith(f"{path}.") for path in source.facts):
-                return f"{fact}: {source.id}, {source.where}"
-        return None
+        return _cite(self.sources, fact)
 
 
 @record
@@ -256,6 +262,7 @@ class Memory:
     size_gib: float
     bandwidth_bytes_per_s: int | None
     l2_bytes: int | None
+    l2_read_bytes_per_clock: int | None = None  #: of the whole GPU
 
 
 @record
@@ -271,12 +278,17 @@ class Gpu:
     boost_clock_hz: int | None
     tensor_clock_hz: int | None  #: of tensor work other than f64; None: the boost clock
     memory: Memory
+    latency: MemoryLatency | None = None
     tdp_w: int | None
     published: tuple[PublishedPeak, ...]
     cluster_sm_groups: tuple[int, ...] | None = None  #: SMs that can share a cluster, if measured
     unknown: dict[str, str]
     sources: tuple[Evidence, ...]
     conflicts: tuple[Conflict, ...]
+
+    def cite(self, fact: str) -> str | None:
+        """As ``Capability.cite``."""
+        return _cite(self.sources, fact)
 
 
 @record

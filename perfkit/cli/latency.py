@@ -10,6 +10,7 @@ from perfkit.analysis.latency import Level, Question
 from perfkit.analysis.latency import latency as answer
 from perfkit.cli import options
 from perfkit.cli.emit import emit
+from perfkit.cli.failures import Failures
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.launch_options import refuse_what_fits_nowhere
 from perfkit.errors import UsageError
@@ -25,6 +26,7 @@ app = new_app()
     epilog=examples(
         "perfkit latency -g h100 --level dram --latency-ns 600 --width 16 --ilp 4",
         "perfkit latency -g h100 --latency-ns 600 --width 16 -t 256 -r 64",
+        "perfkit latency -g h200,a100 --level l1 --width 16",
         "perfkit latency -g 7.0 --level issue --latency-cycles 4",
     )
 )
@@ -69,12 +71,12 @@ def latency(
 
     By Little's law: bytes (or instructions) under way = rate x latency. With --threads and --regs
     also the warps that such a launch has, and the share of the peak rate that they can keep up.
-    Latencies are not in the database: they depend on access pattern and load.
+    Without a latency that of the database, for products of which it was measured: of one thread
+    alone. It grows with load, and depends on the pattern of the accesses.
     """
-    if (latency_ns is None) == (latency_cycles is None):
+    if latency_ns is not None and latency_cycles is not None:
         raise UsageError(
-            "how long is the latency?" if latency_ns is None else "one latency is enough",
-            hint="write --latency-ns 600 or --latency-cycles 4",
+            "one latency is enough", hint="write --latency-ns 600 or --latency-cycles 4"
         )
     if threads is None and (regs is not None or smem is not None):
         raise UsageError(
@@ -93,7 +95,12 @@ def latency(
     targets = options.targets(gpu)
     size = options.size(smem, "--smem") or 0
     refuse_what_fits_nowhere([(target.capability, size) for target in targets], "--smem")
-    found = [answer(target, question, _launch(target, threads, regs, size)) for target in targets]
+    failures, found = Failures(), []
+    for target in targets:
+        with failures.collected():
+            found.append(answer(target, question, _launch(target, threads, regs, size)))
+    if not found:
+        failures.raise_first()
     from perfkit.report.views import latency as view
 
     emit(
@@ -103,6 +110,7 @@ def latency(
         format=format,
         output=output,
     )
+    failures.report()
 
 
 def _launch(target: Target, threads: str | None, regs: int | None, smem: int) -> Launch | None:

@@ -9,6 +9,7 @@ is known only where it was measured.
 Formula:
     peak          = SMs * FLOP per clock and SM * clock of the unit
     L1 and shared = SMs * 32 banks * 4 bytes * boost clock
+    L2            = bytes per clock, where the database has them, * boost clock
 
 Units: FLOP/s (operations per second for integers), bytes/s, hertz.
 
@@ -22,7 +23,7 @@ Valid: every product of the database; bytes of L1 from 5.0 on.
 >>> from perfkit.models.roofs import levels
 >>> dram, l2, l1 = levels(perfkit.gpu("a100"), perfkit.capability("8.0"))
 >>> dram.bytes_per_s, l2.bytes_per_s, round(l1.bytes_per_s / 1e12, 2)
-(2039000000000, None, 19.49)
+(2039000000000, 7219200000000.0, 19.49)
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from perfkit.arch.types import Capability, Gpu
 
 _BANK_BYTES: Final = 4
+NO_CLOCK: Final = "no clock is known"
 
 #: what products of each type are added up in, unless said otherwise
 ACCUMULATE: Final = {
@@ -137,17 +139,19 @@ def _roof(peak: Peak, at_1_hz: float | None) -> Roof:
     )
 
 
-def levels(gpu: Gpu, capability: Capability, clock_hz: int | None = None) -> tuple[Level, ...]:
+def levels(gpu: Gpu, capability: Capability, clock_hz: float | None = None) -> tuple[Level, ...]:
     """DRAM, L2 and L1 (with shared memory); the arguments are those of ``roofs``.
 
     >>> from perfkit.arch import catalog
     >>> dram, l2, l1 = levels(catalog.gpu("a100"), catalog.capability("8.0"))
     >>> dram.bytes_per_s, l2.bytes_per_s, round(l1.bytes_per_s / 1e12, 2)
-    (2039000000000, None, 19.49)
+    (2039000000000, 7219200000000.0, 19.49)
     """
     clock = gpu.boost_clock_hz if clock_hz is None else clock_hz
     per_clock = capability.shared_memory.banks * _BANK_BYTES
     bandwidth = gpu.memory.bandwidth_bytes_per_s
+    l2 = gpu.memory.l2_read_bytes_per_clock
+    no_l2 = NO_CLOCK if l2 else "data sheets give no L2 bandwidth; a ceilings file can"
     return (
         Level(
             name="dram",
@@ -159,15 +163,16 @@ def levels(gpu: Gpu, capability: Capability, clock_hz: int | None = None) -> tup
         ),
         Level(
             name="l2",
-            bytes_per_s=None,
-            basis="unknown",
-            roof="data sheets give no L2 bandwidth; a ceilings file can",
+            bytes_per_s=float(l2) * clock if l2 and clock else None,
+            basis="derived" if l2 and clock else "unknown",
+            roof=f"{l2} bytes read per clock" if l2 and clock else no_l2,
+            clock_hz=clock if l2 else None,
         ),
         Level(
             name="l1",
             bytes_per_s=None if clock is None else per_clock * gpu.sm_count * float(clock),
             basis="unknown" if clock is None else "derived",
-            roof="no clock is known" if clock is None else f"{per_clock} bytes per clock per SM",
+            roof=NO_CLOCK if clock is None else f"{per_clock} bytes per clock per SM",
             clock_hz=clock,
         ),
     )

@@ -91,7 +91,10 @@ def test_a_launch_that_does_not_fit_has_no_warps():
 @pytest.mark.parametrize(
     ("name", "question", "says"),
     [
-        ("h100", Question(level=Level.DRAM), "in seconds or in cycles"),
+        ("h100-pcie", Question(level=Level.DRAM), "how long is the latency of dram?"),
+        ("9.0", Question(level=Level.DRAM), "how long is the latency of dram?"),
+        ("t4", Question(level=Level.SHARED), "how long is the latency of shared?"),
+        ("h200", Question(level=Level.ISSUE), "how long is the latency of issue?"),
         ("h100", Question(level=Level.DRAM, latency_s=1e-6, latency_cycles=4), "in seconds or in"),
         ("9.0", Question(level=Level.DRAM, latency_s=1e-6), "how many SMs"),
         ("9.0", Question(level=Level.SHARED, latency_s=1e-6), "no known clock"),
@@ -107,3 +110,35 @@ def test_a_launch_that_does_not_fit_has_no_warps():
 def test_what_cannot_be_told(name, question, says):
     with pytest.raises(UsageError, match=says):
         latency(target(name), question)
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "cycles"),
+    [
+        # measured on an H200: docs/validation, overlap
+        ("h200", Level.SHARED, 30),
+        ("h200", Level.L1, 40),
+        ("h200", Level.DRAM, 696),
+        ("9.0", Level.SHARED, 30),
+        # the third party's table
+        ("a100", Level.L2, 210),
+        ("v100-sxm2-32gb", Level.L2, 221),
+        ("rtx-4090", Level.DRAM, 636),
+    ],
+)
+def test_latencies_of_the_database(name, level, cycles):
+    found = latency(target(name), Question(level=level))
+    assert found.latency_cycles == pytest.approx(cycles)
+    assert found.latency_source.startswith(f"latency.{level}_cycles: ")
+    given = latency(target(name), Question(level=level, latency_cycles=cycles))
+    assert given.latency_source is None
+    assert given.concurrency == found.concurrency
+
+
+def test_bandwidth_of_caches():
+    # 5120 bytes a clock at 1410 MHz over 108 SMs; 32 banks of 4 bytes a clock
+    a100 = target("a100")
+    assert latency(a100, Question(level=Level.L2)).bytes_per_s == pytest.approx(5120 / 108 * 1410e6)
+    assert latency(a100, Question(level=Level.L1)).per_clock == pytest.approx(128)
+    slow = latency(a100, Question(level=Level.L2, clock_hz=705e6))
+    assert slow.bytes_per_s == pytest.approx(5120 / 108 * 705e6)

@@ -124,6 +124,24 @@ CONTRADICTIONS = {
         "max_nonportable: 4",
         "cluster.max_nonportable: is below the portable cluster size",
     ),
+    "latency of nothing": (
+        GPU,
+        "  l2_cycles: 200\n  dram_cycles: 500\n",
+        "  l2_cycles: null\n",
+        "latency: says nothing",
+    ),
+    "DRAM faster than L2": (
+        GPU,
+        "l2_cycles: 200",
+        "l2_cycles: 501",
+        "latency.l2_cycles: is above dram_cycles",
+    ),
+    "L1 faster than shared memory": (
+        CAPABILITY,
+        "shared_cycles: 30",
+        "shared_cycles: 41",
+        "latency.shared_cycles: is above l1_cycles",
+    ),
     "groups": (
         GPU,
         "[18, 16]",

@@ -180,7 +180,7 @@ def test_how_much_is_only_estimated(perfkit):
     marked = [line for line in sourced.splitlines() if "[estimated" in line or "[assumed" in line]
     assert len(marked) == 9
     assert any("[assumed: recalled, not re-read]" in line for line in marked)
-    assert "1 of 56 facts is estimated" in perfkit("arch show 9.0").out
+    assert "1 of 58 facts is estimated" in perfkit("arch show 9.0").out
     assert "estimated" not in perfkit("gpu show rtx-a5000 -f csv").out
 
 

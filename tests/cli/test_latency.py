@@ -68,7 +68,7 @@ def test_csv_has_the_keys_of_json(perfkit):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ("", "how long is the latency?"),
+        ("--level f32", "how long is the latency of f32? The database does not say"),
         ("--latency-ns 600 --latency-cycles 4", "one latency is enough"),
         ("--latency-ns 0", "latency = 0: must be above 0"),
         ("--latency-ns -5", "latency = -5"),
@@ -96,3 +96,23 @@ def test_what_is_refused_and_how(refused, arguments, says):
 def test_a_capability_alone(refused):
     assert "name a product" in refused("latency -g 9.0 --latency-ns 600")
     assert "no GPU given" in refused("latency --latency-ns 600")
+
+
+def test_without_a_latency_that_of_the_database(perfkit):
+    (found,) = results(perfkit("latency -g h200 --width 16 -f json"))
+    assert found["latency_cycles"] == pytest.approx(696)
+    assert found["latency_source"].startswith("latency.dram_cycles: h200-measured, ")
+    assert any("h200-measured" in note for note in found["notes"])
+    (given,) = results(perfkit("latency -g h200 --width 16 --latency-cycles 696 -f json"))
+    assert given["latency_source"] is None
+    assert given["warps_needed"] == found["warps_needed"]
+
+
+def test_a_product_without_a_latency_leaves_the_others_theirs(perfkit):
+    done = perfkit("latency -g h200,t4,a100 -f json")
+    assert [one["target"] for one in json.loads(done.out)["results"]] == [
+        "h200-sxm",
+        "a100-sxm4-80gb",
+    ]
+    assert done.code == 2
+    assert "t4: how long is the latency of dram?" in done.err

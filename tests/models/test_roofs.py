@@ -120,6 +120,19 @@ def test_shared_memory_delivers_128_bytes_per_clock_per_sm():
     assert levels(*ask("v100"))[2].bytes_per_s == pytest.approx(15.667e12, rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("key", "per_clock", "clock_hz"), [("a100", 5120, 1410e6), ("v100", 2048, 1530e6)]
+)
+def test_l2_of_the_products_whose_paper_tells_it(key, per_clock, clock_hz):
+    """NVIDIA's A100 whitepaper has both figures."""
+    gpu, cc, _ = ask(key)
+    l2 = levels(gpu, cc)[1]
+    assert (l2.bytes_per_s, l2.basis) == (pytest.approx(per_clock * clock_hz), "derived")
+    assert levels(gpu, cc, 10**9)[1].bytes_per_s == per_clock * 10**9
+    clockless = levels(dataclasses.replace(gpu, boost_clock_hz=None), cc)[1]
+    assert (clockless.bytes_per_s, clockless.roof) == (None, "no clock is known")
+
+
 def test_what_is_not_known_says_so():
     gpu, cc, _ = ask("h100")
     assert levels(gpu, cc)[1].bytes_per_s is None

@@ -68,7 +68,8 @@ def facts_document(record: Capability | Gpu, *, with_sources: bool) -> Document:
     rows: list[tuple[Any, ...]] = []
     shown: list[tuple[Any, ...]] = []
     for path, value in _shown(record, with_sources=with_sources).items():
-        source = (_sources(record, path),) if with_sources else ()
+        # a section of the sources may hold facts that nobody knows
+        source = (_sources(record, path) if value is not None else "",) if with_sources else ()
         rows.append((path, _plain(value), *source))
         first, *more = _lines(path, value)
         shown.append((label(path), first, *source))
@@ -205,6 +206,8 @@ def _plain(value: Any) -> Any:
 #: ending of a field's name -> how its value reads
 _ENDINGS: Final[dict[str, Callable[[Any], str]]] = {
     "_bytes_per_s": lambda value: Column("", "", "bandwidth").text(value),
+    "_bytes_per_clock": lambda value: f"{value} B/clock",
+    "_cycles": lambda value: f"{value} cycles",
     "_bytes": format_bytes,
     "_hz": lambda value: Column("", "", "hertz").text(value),
     "_gib": lambda value: f"{value:g} GiB",

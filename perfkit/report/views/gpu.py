@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from perfkit.arch.catalog import aliases_of
@@ -148,6 +148,8 @@ def content(gpu: Gpu, capability: Capability) -> dict[str, Any]:
         "rate_class": gpu.rate_class,
         "tensor_clock_mhz": _scaled(gpu.tensor_clock_hz, 10**6),
         "cluster_sm_groups": gpu.cluster_sm_groups,
+        "l2_read_bytes_per_clock": gpu.memory.l2_read_bytes_per_clock,
+        "latency": asdict(gpu.latency) if gpu.latency else None,
         "peaks": [
             {
                 "dtype": str(peak.dtype),

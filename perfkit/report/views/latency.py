@@ -19,6 +19,7 @@ _INPUTS: Final[tuple[Field, ...]] = (
     (Column("level", "level"), lambda h: h.question.level.value),
     (Column("latency_s", "latency", "seconds"), lambda h: h.latency_s),
     (Column("latency_cycles", "latency in cycles", "count"), lambda h: h.latency_cycles),
+    (Column("latency_source", "latency from"), lambda h: h.latency_source),
     (
         Column("width_bytes", "width", "bytes"),
         lambda h: h.question.width_bytes if _is_memory(h) else None,
@@ -73,7 +74,8 @@ def _cells(h: Hiding, fields: Sequence[Field]) -> tuple[Any, ...]:
 
 def document(found: Sequence[Hiding]) -> Document:
     """One row for each target; for one target also other widths and ILP."""
-    shown = [f for f in _FIELDS if f[0].key not in {"level", "width_bytes", "ilp"}]
+    elsewhere = {"level", "width_bytes", "ilp", "latency_source"}
+    shown = [f for f in _FIELDS if f[0].key not in elsewhere]
     tables = [
         Table(
             title=_heading(found[0]),
@@ -113,6 +115,8 @@ def _other_accesses(h: Hiding) -> Table:
 
 def _notes(h: Hiding) -> list[str]:
     found = []
+    if h.latency_source is not None:
+        found.append(f"{h.target.label}: {h.latency_source}")
     if h.occupancy is not None and h.occupancy.blocks_per_sm == 0:
         found.append(f"{h.target.label}: the launch does not fit: no warp is there")
     if h.occupancy_needed > 1:
