@@ -5,7 +5,7 @@
 ...     return [Run(benchmark="axpy", values=(t * 1e-6,), unit=Unit.SECONDS) for t in times_us]
 >>> [verdict] = compare(runs(50.1, 49.9, 50.0, 50.2, 49.8), runs(53.0, 52.8, 53.1, 52.9, 53.2))
 >>> verdict.status, verdict.message
-(<Status.FAIL: 'fail'>, '6% slower (+5.4% to +6.6%): surely more than 1% slower')
+(<Status.FAIL: 'fail'>, '6% slower (+5.4% to +6.6%): surely more than 0.5% slower')
 """
 
 from perfkit.gate.change import Noise

@@ -3,9 +3,9 @@
 Two limits decide. A FAIL needs the whole interval beyond ``threshold`` and the best estimate
 beyond the floors; a PASS needs the whole interval inside the larger of the two. A change smaller
 than a floor does not matter by definition, so more runs always decide. Stated alone, ``threshold``
-is both limits; with nothing stated FAIL means surely more than 1 % worse and 3 % by best estimate,
-PASS surely less than 3 % worse: figures at which five runs a side decide where noise is 1 %
-(docs/gate-calibration.md).
+is both limits. With nothing stated FAIL means surely more than 0.5 % worse and 3 % by best
+estimate, PASS surely less than 3 % worse: figures at which five runs a side decide where noise is
+1 % (docs/gate-calibration.md).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from perfkit.record import record
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-DEFAULT_THRESHOLD: Final = 0.01
+DEFAULT_THRESHOLD: Final = 0.005
 DEFAULT_FLOOR: Final = 0.03
 #: in the unit of the metric: 10 ns is under what any GPU timer resolves, 30 cycles is jitter
 ABSOLUTE_FLOORS: Final = {Unit.SECONDS: 1e-8, Unit.CYCLES: 30.0}
@@ -47,12 +47,15 @@ class Rule:
     bound: float | None = None
     single_run: str | None = None
 
+    def __post_init__(self) -> None:
+        _check(self)
+
 
 @record
 class Policy:
     """How to decide. Ratios are 0.05 for 5 %."""
 
-    threshold: float | None = None  #: a FAIL is surely worse by more than this; None: 1 %
+    threshold: float | None = None  #: a FAIL is surely worse by more than this; None: 0.5 %
     relative_floor: float | None = None  #: and by best estimate by this; None: see the module
     absolute_floor: float | None = None  #: the same in the unit of the metric; None: 10 ns, 30
     false_alarm: float = 0.01  #: risk that unchanged code fails, over all benchmarks together
@@ -70,8 +73,6 @@ class Policy:
 
     def __post_init__(self) -> None:
         _check(self)
-        for rule in self.rules:
-            _check(rule)
 
     @property
     def fails_beyond(self) -> float:

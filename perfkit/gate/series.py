@@ -24,11 +24,11 @@ TREND_RISK: Final = 0.002
 
 
 def outliers(*sides: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Masks of runs that stand apart from their own side, judged by the scatter of all sides,
-    or its own where that is larger.
+    """Masks of runs that stand apart from their own side.
 
-    Apart is what lies more robust standard deviations from the median of its side than the farthest
-    of normal runs do in one of 200 series: 12 for 10 runs in all, 6 for 30, fitted to a simulation.
+    They are judged by the scatter of all sides, or of their own where that is larger. Apart is what
+    lies more robust standard deviations from the median of its side than the farthest normal run
+    does in one of 200 series: 12 for 10 runs in all, 6 for 30, fitted to a simulation.
     A side with more of them than one in five keeps all: several runs apart are no accident.
     """
     import numpy as np

@@ -18,7 +18,7 @@ def test_a_run_far_from_its_side_stands_apart_and_its_side_s_level_does_not_matt
 
 def test_two_runs_of_five_apart_are_no_accident():
     side = np.array([[0.0, 0.01, -0.01, 0.5, 0.51]])
-    assert not outliers(side, np.zeros((1, 5)) + [[0, 0.01, -0.01, 0, 0]])[0].any()
+    assert not outliers(side, np.array([[0, 0.01, -0.01, 0, 0]]))[0].any()
 
 
 def test_rounding_is_no_outlier():
