@@ -224,11 +224,31 @@ class Device:
 
 
 @record
+class Listed:
+    """A kernel of the library that can be measured."""
+
+    name: str
+    group: str
+    summary: str
+    sizes: Mapping[str, int]
+
+
+@record
 class MeasureReport:
     """Everything that was measured."""
 
     devices: tuple[Device, ...]
     interrupted: bool
+
+    @property
+    def exit_code(self) -> int:
+        """0 fine, 1 a wrong result, 130 interrupted, otherwise that of the first failure."""
+        if self.interrupted:
+            return 130
+        failures = [device.failure for device in self.devices]
+        failures += [one.failure for one in self.all]
+        codes = [failure.exit_code for failure in failures if failure is not None]
+        return codes[0] if codes else int(any(one.is_wrong for one in self.all))
 
     @property
     def all(self) -> tuple[Measurement, ...]:

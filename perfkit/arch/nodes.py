@@ -41,10 +41,11 @@ def nearest(name: str, known: Iterable[str], count: int = 1) -> list[str]:
 
 
 class Source:
-    """One file of the database: its root node, and errors that name a line of it."""
+    """One file of YAML: its root node, and errors that name a line of it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, kind: str = "a file of the database") -> None:
         self.path = path
+        self._kind = kind
         self.root = self._compose(self._text())
 
     def fail(self, node: yaml.Node | None, message: str, hint: str | None = None) -> NoReturn:
@@ -61,7 +62,7 @@ class Source:
     def _text(self) -> str:
         where = str(self.path)
         try:
-            data = files.read(self.path, _MAX_FILE_BYTES, "a file of the database")
+            data = files.read(self.path, _MAX_FILE_BYTES, self._kind)
         except InputError as error:
             raise ArchDataError(error.message, where=where) from error
         try:

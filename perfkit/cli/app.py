@@ -42,6 +42,8 @@ COMMANDS: Final = {
     "latency": "latency",
     "overlap": "overlap",
     "ceilings": "ceilings",
+    "measure": "measure",
+    "validate": "validate",
     "arch": "arch",
     "gpu": "gpu",
     "doctor": "doctor",

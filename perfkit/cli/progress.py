@@ -1,4 +1,4 @@
-"""What is being read, on a terminal's stderr, once it takes long enough to wonder."""
+"""What is being read or done, on a terminal's stderr, once it takes long enough to wonder."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _CLEAR: Final = "\r\x1b[K"
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str], None] | None]:
-    """A function to tell what is being read; None where nobody watches."""
+def progress(verb: str = "reading") -> Iterator[Callable[[str], None] | None]:
+    """A function to tell what is being read, or done; None where nobody watches."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -28,9 +28,9 @@ def progress() -> Iterator[Callable[[str], None] | None]:
         nonlocal written
         if time.monotonic() - start < _PATIENCE_S:
             return
-        room = shutil.get_terminal_size().columns - len("reading ") - 2
+        room = shutil.get_terminal_size().columns - len(verb) - 3
         shown = what if len(what) <= room else "…" + what[-room + 1 :]
-        sys.stderr.write(f"{_CLEAR}reading {shown}")
+        sys.stderr.write(f"{_CLEAR}{verb} {shown}")
         sys.stderr.flush()
         written = True
 

@@ -1,0 +1,153 @@
+"""``perfkit measure``: kernels timed on the card at hand, against what bounds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from perfkit.cli import measure_options as mine
+from perfkit.cli import options, talk
+from perfkit.cli.emit import emit
+from perfkit.cli.groups import grouped
+from perfkit.cli.help import examples, new_app
+from perfkit.cli.progress import progress
+from perfkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from perfkit.device.measure import Item
+    from perfkit.device.properties import Device
+
+app = new_app()
+
+
+@app.command(
+    epilog=examples(
+        "perfkit measure --list",
+        "perfkit measure vector_add 'transpose_*' --ceilings h200.json",
+        "perfkit measure matmul_tiled --size m=2048,n=2048,k=2048 --threads 128",
+        "perfkit measure scale.cu --kernel scale --grid '(n + 255) / 256' --threads 256 "
+        "--arg n:i32=16777216 --arg a:f32=1.5 --arg 'x:f32[n]' --arg 'out y:f32[n]' --flops n",
+        "perfkit measure --spec scale.yaml",
+        "perfkit measure --python bench.py:matmul --flops 2*4096*4096*4096 --dtype bf16",
+    )
+)
+@grouped
+def measure(
+    *,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[KERNELS|FILE.cu]",
+            help="Kernels of the library, by name or pattern; 'all'; or a CUDA source.",
+        ),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Show the library.")] = False,
+    size: Annotated[
+        str | None,
+        typer.Option("--size", metavar="SIZES", help="Of the kernels: 16M or m=4096,n=4096."),
+    ] = None,
+    own: mine.OwnKernel,
+    effort: mine.Effort,
+    ceilings: Annotated[
+        Path | None,
+        typer.Option(
+            "--ceilings",
+            metavar="FILE",
+            help="Measured ceilings of this card, in place of its data sheet: perfkit ceilings.",
+        ),
+    ] = None,
+    format: options.FormatOption = options.Format.TABLE,  # noqa: A002
+    output: options.OutputOption = None,
+) -> None:
+    """Time kernels on this machine's GPU, check their results, and compare with their bounds.
+
+    The library's kernels, your own CUDA source with the arguments that you describe, or Python code
+    that launches work. Each run is a process of its own with a time limit.
+    """
+    if list_:
+        return _list(names or [], format, output)
+    what = [bool(names), own.spec is not None, own.python is not None]
+    if sum(what) != 1:
+        raise UsageError(
+            "nothing to measure" if not any(what) else "kernels, --spec or --python: one of them",
+            hint="perfkit measure --list shows the library; 'all' measures it",
+        )
+    from perfkit.device.items import devices_of
+    from perfkit.device.measure import Plan
+    from perfkit.device.measure import measure as run
+    from perfkit.report.views import measure as view
+
+    plan = Plan(
+        runs=effort.runs,
+        samples=effort.samples,
+        time_limit_s=effort.time_limit,
+        memory_limit_bytes=options.size(effort.memory_limit, "--memory-limit"),
+    )
+    devices = devices_of(effort.device)
+    items = _items(names or [], size, own, effort.cold, devices)
+    known = mine.ceilings(ceilings)
+    with progress("measuring") as tell:
+        report = run(items, devices, plan, ceilings=known, tell=tell or _nobody)
+    emit(
+        "measure",
+        document=lambda: view.document(report),
+        content=lambda: view.content(report),
+        format=format,
+        output=output,
+    )
+    mine.tell_failures(report)
+    if report.exit_code:
+        raise typer.Exit(report.exit_code)
+
+
+def _nobody(_: str) -> None:
+    return
+
+
+def _list(names: Sequence[str], format: options.Format, output: Path | None) -> None:  # noqa: A002
+    from perfkit.device.items import listed
+    from perfkit.report.views import measure as view
+
+    found = listed(names)
+    emit(
+        "measure-list",
+        document=lambda: view.list_document(found),
+        content=lambda: view.list_content(found),
+        format=format,
+        output=output,
+    )
+
+
+def _items(
+    names: Sequence[str],
+    size: str | None,
+    own: mine.OwnKernel,
+    cold: bool | None,
+    devices: Sequence[Device],
+) -> tuple[Item, ...]:
+    from perfkit.device import items
+
+    if own.python is not None:
+        mine.only(own, size, "--python", "flops", "bytes", "dtype", "unit")
+        flow, moved = mine.work(own)
+        return (items.of_python(own.python, flow=flow, moved_bytes=moved, cold=cold),)
+    if own.spec is not None:
+        from perfkit.device.kernel_file import read
+
+        mine.only(own, size, "--spec")
+        return (items.of_kernel(read(own.spec), cold=cold),)
+    if any(name.endswith((".cu", ".cuh")) for name in names):
+        if len(names) > 1 or size is not None:
+            raise UsageError("a CUDA source stands alone, and its sizes are its --arg")
+        return (items.of_kernel(mine.spec(names[0], own), cold=cold),)
+    mine.only(own, None, "a kernel of the library", "threads")
+    sizes = mine.sizes(size, own.threads)
+    found, left_out = items.of_workloads(names, sizes, cold=cold, devices=devices)
+    for text in left_out:
+        talk.note(text)
+    if not found:
+        raise UsageError("none of these kernels runs on this card")
+    return found
