@@ -1,0 +1,156 @@
+"""``perfkit validate``: predictions against the card at hand."""
+
+from __future__ import annotations
+
+import re
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from perfkit.cli import options, talk
+from perfkit.cli.emit import emit, write
+from perfkit.cli.help import examples, new_app
+from perfkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from perfkit.analysis.validation import Check, ValidationReport
+
+app = new_app()
+
+_TITLE: Final = "perfkit validate"
+#: outcome of all checks together -> exit code
+_EXIT: Final = {"pass": 0, "fail": 1, "skipped": 3, "unfinished": 5}
+_INTERRUPTED: Final = 130
+
+
+class ValidateFormat(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+    HTML = "html"
+
+
+@app.command(
+    epilog=examples(
+        "perfkit validate --quick",
+        "perfkit validate --only residency,driver-occupancy --seed 7",
+        "perfkit validate --device all --save reports",
+    )
+)
+def validate(
+    device: Annotated[
+        str,
+        typer.Option("--device", metavar="N", help="Which card, as CUDA counts them: 0, 0,1, all."),
+    ] = "0",
+    only: Annotated[
+        str | None,
+        typer.Option("--only", metavar="NAMES", help="Some checks: attributes,residency."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer configurations.")] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed", metavar="N", min=0, help="Repeat the configurations of another run."
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option("--time-limit", metavar="SECONDS", min=1, help="Of each check."),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", metavar="FOLDER", help="Write JSON, Markdown and HTML there, too."),
+    ] = None,
+    format: Annotated[  # noqa: A002
+        ValidateFormat,
+        typer.Option(
+            "--format", "-f", envvar="PERFKIT_FORMAT", case_sensitive=False, help="Output format."
+        ),
+    ] = ValidateFormat.TABLE,
+    output: options.OutputOption = None,
+) -> None:
+    """Hold perfkit's predictions against the card at hand.
+
+    Attributes, occupancy, blocks counted on the SMs, launches, clusters, access counters, copies
+    and latencies: fresh random configurations each time, each check in a process of its own. What
+    cannot be compared here is skipped, with the reason. The exit code is 0 if all that was
+    compared agrees, 1 if something differs, 3 if nothing could be compared.
+    """
+    from perfkit.device.validate import validate as run
+    from perfkit.report.views import validate as view
+
+    report = run(
+        _devices(device),
+        only=[name.strip() for name in only.split(",")] if only is not None else [],
+        quick=quick,
+        seed=seed,
+        seconds=time_limit,
+        on_start=lambda name: _tell(f"{name} …"),
+        on_check=lambda check: _tell(_line(check)),
+    )
+    if save is not None:
+        _save(report, save)
+    _emit(report, format, output)
+    if any(card.interrupted for card in report.cards):
+        raise typer.Exit(_INTERRUPTED)
+    if code := _EXIT[view.overall(report)]:
+        raise typer.Exit(code)
+
+
+def _devices(text: str) -> list[int]:
+    """Card numbers, in the order they were typed."""
+    if text.strip().lower() == "all":
+        from perfkit.access import require_cuda
+
+        return list(range(require_cuda()))
+    if not re.fullmatch(r"\s*\d{1,4}\s*(,\s*\d{1,4}\s*)*", text, re.ASCII):
+        raise UsageError(f"--device {text!r}: not a card", hint="write 0, or 0,1, or all")
+    return list(dict.fromkeys(int(one) for one in text.split(",")))
+
+
+def _tell(text: str) -> None:
+    """Progress, where somebody watches."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        talk.note(text)
+
+
+def _line(check: Check) -> str:
+    differing = f", {check.differing:,} differ" if check.differing else ""
+    return f"{check.name}: {check.status}, {check.compared:,} compared{differing}"
+
+
+def _emit(report: ValidationReport, format: ValidateFormat, output: Path | None) -> None:  # noqa: A002
+    from perfkit.report.views import validate as view
+
+    if format is ValidateFormat.HTML:
+        from perfkit.report import html
+
+        write(html.render(view.document(report), title=_TITLE), output)
+        return
+    emit(
+        "validate",
+        document=lambda: view.document(report),
+        content=lambda: view.content(report),
+        format=options.Format(format.value),
+        output=output,
+    )
+
+
+def _save(report: ValidationReport, folder: Path) -> None:
+    """``h200-sxm-2026-11-30.json``, ``.md`` and ``.html``."""
+    about = report.cards[0].environment
+    name = re.sub(r"[^a-z0-9]+", "-", (about.product or about.device).lower()).strip("-")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--save {folder}: {error.strerror or error}") from None
+    for ending, format in (  # noqa: A001
+        ("json", ValidateFormat.JSON),
+        ("md", ValidateFormat.MARKDOWN),
+        ("html", ValidateFormat.HTML),
+    ):
+        _emit(report, format, folder / f"{name}-{about.date[:10]}.{ending}")
