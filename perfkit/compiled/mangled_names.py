@@ -68,6 +68,8 @@ class Names(Cursor, ABC):
             if self.peek() == "I":
                 self.seen.append(Type(found))
                 found += self.template_arguments()
+        if not found:  # a constructor of nothing
+            raise NotUnderstoodError
         self.deeper(-1)
         return found
 
@@ -121,7 +123,7 @@ class Names(Cursor, ABC):
         code = self.peek(2)
         if code[:1].isdigit():
             found = self.plain_name()
-        elif code[:1] in {"C", "D"} and code[1:].isdigit():
+        elif code[:1] in {"C", "D"} and code[1:].isdigit() and enclosing:
             self.at += 2
             own = enclosing.partition("<")[0].rpartition("::")[2]
             found = own if code[0] == "C" else f"~{own}"

@@ -118,3 +118,12 @@ def test_a_name_that_doubles_at_every_step():
     began = time.perf_counter()
     demangle(f"_Z1f{''.join(steps)}")
     assert time.perf_counter() - began < 1
+
+
+@pytest.mark.parametrize(
+    "symbol", ["_ZC1v", "_ZC3cub6detail", "_ZD0Ev", "_ZL", "_ZNE", "_ZZE", "_ZSt"]
+)
+def test_no_symbol_has_an_empty_name(symbol):
+    found = demangle(symbol)
+    assert found.name
+    assert short_name(symbol) == found.name
