@@ -30,7 +30,7 @@ _KNOWN: Final = frozenset(
         "allocs_per_iter", "max_bytes_used", "total_allocated_bytes", "net_heap_growth",
     }
 )  # fmt: skip
-_SUFFIXES: Final = ("_mean", "_median", "_stddev", "_cv")
+_STATISTICS: Final = ("mean", "median", "stddev", "cv")
 
 
 class _Series:
@@ -76,7 +76,7 @@ def read(document: dict[str, Any], origin: str) -> ResultFile:
             if (one := series.get(name)) is None:
                 one = series[name] = _Series(where)
             _add(one, entry, where)
-        else:
+        elif kind in _STATISTICS:  # a complexity (BigO, RMS) is of other benchmarks
             key = str(entry.get("run_name") or name.removesuffix(f"_{kind}"))
             series.setdefault(key, _Series(where)).aggregates[kind] = entry
     runs: list[Run] = []
@@ -102,8 +102,10 @@ def _aggregate(entry: dict[str, Any], name: str, names: set[Any]) -> str | None:
     if kind is not None:
         return None
     # before version 1.5 the name says it
-    suffix = next((s for s in _SUFFIXES if name.endswith(s)), None)
-    return suffix[1:] if suffix and name.removesuffix(suffix) in names else None
+    if "big_o" in entry or "rms" in entry:
+        return "complexity"
+    base, _, last = name.rpartition("_")
+    return last if last in _STATISTICS and base in names else None
 
 
 def _add(series: _Series, entry: dict[str, Any], where: str) -> None:

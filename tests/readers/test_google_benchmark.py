@@ -71,6 +71,17 @@ def test_before_version_1_5_names_tell_aggregates(tmp_path):
     assert (run.benchmark, run.values) == ("BM_x", (0.002, 0.004))
 
 
+@pytest.mark.parametrize("more", [{}, {"run_type": "aggregate", "run_name": "BM_x"}])
+def test_a_complexity_is_no_benchmark(tmp_path, more):
+    rows = [
+        entry("BM_x/8"),
+        {"name": "BM_x_BigO", "real_coefficient": 1.5, "big_o": "N", "time_unit": "ns"} | more,
+        {"name": "BM_x_RMS", "rms": 0.05} | more,
+    ]
+    (run,) = read_results(written(tmp_path, *rows)).runs
+    assert run.benchmark == "BM_x/8"
+
+
 def test_a_name_that_ends_like_an_aggregate(tmp_path):
     (run,) = read_results(written(tmp_path, entry("BM_mean"))).runs
     assert run.benchmark == "BM_mean"
