@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     Side = ResultFile | Iterable[ResultFile] | Iterable[Run]
     Key = tuple[str, str]  # benchmark, metric
 
+#: nothing that is measured lies outside, in any unit: zero, infinity and garbage do
+LEAST, MOST = 1e-30, 1e30
+
 #: what must agree between the sides, and how people call it
 ENVIRONMENT = {
     "gpu": "GPU",
@@ -111,8 +114,8 @@ def _problem(processes: list[list[Run]]) -> tuple[Reason | None, str]:
             if run.failure is not None or not run.values:
                 return Reason.FAILED, f"{_place(run)}: {run.failure or 'no value'}"
             total = sum(run.values)  # NaN stays in a sum, while min and max may step over it
-            if math.isnan(total) or min(run.values) <= 0 or max(run.values) == math.inf:
-                bad = next(v for v in run.values if not 0 < v < math.inf)
+            if math.isnan(total) or min(run.values) < LEAST or max(run.values) > MOST:
+                bad = next(v for v in run.values if not LEAST <= v <= MOST)
                 return Reason.BAD_VALUE, f"{_place(run)}: {bad:g} {run.unit}"
             if run.unit is not unit:
                 return Reason.UNIT_CHANGED, f"{_place(run)}: {run.unit} after {first.unit}"

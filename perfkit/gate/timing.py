@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 _CLOCKS_ALIKE: Final = 0.01
 
 
+#: half-width of an interval that says nothing; its ends are still numbers
+_WIDEST: Final = 100.0
+
+
 @record
 class Decision:
     """What the figures say, before words are made of it. Logarithms, positive for worse."""
@@ -136,7 +140,7 @@ def decide(item: Comparison, one: Estimate, risk: float, alpha: float) -> Decisi
     limit = log1p(max(item.policy.floor, item.policy.absolute(item.baseline.unit) / centre))
     p = one.p_beyond(beyond)
     shown = risk if p <= alpha else alpha
-    half = quantile(shown / one.tails, one.degrees) * one.error
+    half = min(quantile(shown / one.tails, one.degrees) * one.error, _WIDEST)
     reason = _reason(one, p, half, risk=risk, alpha=alpha, limit=limit, beyond=beyond)
     return Decision(
         reason=reason,

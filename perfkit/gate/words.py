@@ -44,6 +44,11 @@ def percent(change: float) -> str:
     )
 
 
+def _signed(change: float) -> str:
+    """A relative change with its sign; what is beyond ten times says no more than that."""
+    return f"{change * 100:+.2g}%" if change < 9.95 else "+1000% or more"
+
+
 def verdict(item: Comparison, one: Estimate, decision: Decision) -> Verdict:
     """Everything about one comparison that took place."""
     before, after = item.baseline, item.candidate
@@ -100,7 +105,7 @@ def _message(item: Comparison, one: Estimate, decision: Decision) -> str:
     text = f"{percent(change)} {worse if change > 0 else better}"
     if one.error < inf:
         low, high = expm1(decision.low), expm1(decision.high)
-        text += f" ({low * 100:+.2g}% to {high * 100:+.2g}%)"
+        text += f" ({_signed(low)} to {_signed(high)})"
     beyond, limit = percent(expm1(decision.beyond)), percent(expm1(decision.limit))
     noise = percent(one.scatter)
     tails = {

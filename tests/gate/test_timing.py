@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -234,6 +235,7 @@ def test_a_fail_s_interval_lies_beyond_the_threshold_whatever_the_family():
         (runs(CALM), runs([*CALM[:6], -1.0]), Reason.BAD_VALUE, "-1 s"),
         (runs([float("nan"), *CALM]), runs(CALM), Reason.BAD_VALUE, "baseline, the run: nan s"),
         (runs(CALM), runs([float("inf"), *CALM]), Reason.BAD_VALUE, "inf s"),
+        (runs([1e-300] * 5), runs(CALM), Reason.BAD_VALUE, "1e-300 s"),
         (runs(CALM), runs(CALM, unit=Unit.CYCLES), Reason.UNIT_CHANGED, "candidate in cycles"),
         (
             runs(CALM, unit=Unit.RATIO),
@@ -270,6 +272,23 @@ def test_broken_evidence_is_named_and_never_green(before, after, reason, says):
     assert verdict.next_step
     for option in ("3", "fail", "pass"):
         assert outcome([verdict], option).exit_code in {1, 3}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_any_positive_numbers_give_finite_verdicts(seed):
+    random = np.random.default_rng(seed)
+    sides = [
+        [
+            run
+            for i in range(40)
+            for run in runs(10 ** random.uniform(-30, 30, random.integers(1, 9)), f"k{i}")
+        ]
+        for _ in range(2)
+    ]
+    policies = (Policy(collapse=1e60, single_run="assume"), Policy(collapse=1e60, noise=0.5))
+    for policy in (*policies, Policy(threshold=0.0)):
+        text = json.dumps(outcome(compare(*sides, policy)).as_dict(), allow_nan=False)
+        assert len(json.loads(text)["verdicts"]) == 40
 
 
 def test_what_only_one_side_has_is_named_in_order():
