@@ -113,8 +113,7 @@ def _problem(processes: list[list[Run]]) -> tuple[Reason | None, str]:
         for run in runs:
             if run.failure is not None or not run.values:
                 return Reason.FAILED, f"{_place(run)}: {run.failure or 'no value'}"
-            total = sum(run.values)  # NaN stays in a sum, while min and max may step over it
-            if math.isnan(total) or min(run.values) < LEAST or max(run.values) > MOST:
+            if not _measured(run.values):
                 bad = next(v for v in run.values if not LEAST <= v <= MOST)
                 return Reason.BAD_VALUE, f"{_place(run)}: {bad:g} {run.unit}"
             if run.unit is not unit:
@@ -125,6 +124,13 @@ def _problem(processes: list[list[Run]]) -> tuple[Reason | None, str]:
             ):
                 return Reason.DIRECTION_CHANGED, f"{_place(run)}: the direction changes"
     return None, ""
+
+
+def _measured(values: tuple[float, ...]) -> bool:
+    if len(values) == 1:
+        return LEAST <= values[0] <= MOST
+    # NaN stays in a sum, while min and max may step over it
+    return min(values) >= LEAST and max(values) <= MOST and not math.isnan(sum(values))
 
 
 def _place(run: Run) -> str:
