@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from enum import StrEnum
+from math import prod
 from typing import Final
 
 from perfkit.errors import UsageError
@@ -125,3 +126,18 @@ class KernelResources:
     num_stages: int | None = None  #: of the software pipeline that the compiler made
     origin: str  #: where it was read: the file, and the compiler if one ran
     unknown: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def required_threads(self) -> int | None:
+        """Per block, where it launches with one block size only."""
+        return None if self.required_block is None else prod(self.required_block)
+
+    @property
+    def required_cluster_blocks(self) -> int | None:
+        return None if self.required_cluster is None else prod(self.required_cluster)
+
+    @property
+    def usual_threads(self) -> int | None:
+        """Per block, where nobody says otherwise: as required, as launched, or as bounded."""
+        sizes = (self.required_threads, self.threads, self.max_threads)
+        return next((size for size in sizes if size is not None), None)

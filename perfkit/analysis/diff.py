@@ -9,7 +9,6 @@ Constant memory and the block size may change either way.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
@@ -182,7 +181,7 @@ def _changes(
 
 def _known(kernel: KernelResources, name: str, threads: int | None, dynamic: int | None) -> Known:
     if name == BLOCK_THREADS:
-        return Known(_block(kernel, threads), _NO_BLOCK)
+        return Known(kernel.usual_threads if threads is None else threads, _NO_BLOCK)
     if name == OCCUPANCY:
         return occupancy(kernel, threads=threads, dynamic_bytes=dynamic)
     return needed(kernel, name)
@@ -209,18 +208,12 @@ _CALLEES: Final = {
 _NO_BLOCK: Final = "the kernel has no launch bounds, and no --threads is given"
 
 
-def _block(kernel: KernelResources, typed: int | None) -> int | None:
-    """Threads per block as typed, as required, as launched, or as bounded."""
-    required = math.prod(kernel.required_block) if kernel.required_block is not None else None
-    sizes = (typed, required, kernel.threads, kernel.max_threads)
-    return next((size for size in sizes if size is not None), None)
-
-
 def occupancy(
     kernel: KernelResources, *, threads: int | None = None, dynamic_bytes: int | None = None
 ) -> Known:
     """Occupancy, 0..1, of a kernel on the capability that it is compiled for; or why not."""
-    block, regs = _block(kernel, threads), kernel.registers_per_thread
+    block = kernel.usual_threads if threads is None else threads
+    regs = kernel.registers_per_thread
     static = kernel.static_shared_bytes
     if block is None:
         return Known(None, _NO_BLOCK)

@@ -45,7 +45,7 @@ def recommend(
         threads: the block size, if it is fixed.
         elements: size of the problem.
         per_thread: elements that a thread works on.
-        cluster: blocks per cluster.
+        cluster: blocks per cluster; not given: as many as ``kernel`` is compiled for.
         power_of_two: the number of warps has to be one, as in Triton.
 
     Raises:
@@ -55,9 +55,10 @@ def recommend(
     known = regs if regs is not None or kernel is None else kernel.registers_per_thread
     if known is None:
         raise UsageError("how many registers per thread?", hint="give regs=40")
-    block = kernel.required_block if kernel else None
     declared = kernel.static_shared_bytes if kernel else None
     bound = kernel.max_threads if kernel and max_threads is None else max_threads
+    if cluster is None and kernel is not None:
+        cluster = kernel.required_cluster_blocks
     wish = Wish(
         elements=elements, per_thread=per_thread, cluster=cluster, power_of_two=power_of_two
     )
@@ -72,7 +73,7 @@ def recommend(
             barriers=_first(barriers, kernel.barriers if kernel else None, 1),
             max_threads=bound,
             exact_threads=threads,
-            only_threads=block[0] * block[1] * block[2] if block else None,
+            only_threads=kernel.required_threads if kernel else None,
         )
         for target in targets
     ]

@@ -131,7 +131,7 @@ def recommend(
         threads: the block size, if it is fixed.
         elements: size of the problem.
         per_thread: elements that a thread works on.
-        cluster: blocks per cluster.
+        cluster: blocks per cluster; not given: as many as ``kernel`` is compiled for.
         power_of_two: the number of warps has to be one, as in Triton.
 
     Raises:

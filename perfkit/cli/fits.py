@@ -189,8 +189,7 @@ def _typed(launch: LaunchOptions, capability: Capability, arch: str) -> Demand:
 
 def _of_kernel(launch: LaunchOptions, capability: Capability, kernel: KernelResources) -> Demand:
     """What was not typed comes from the kernel, or is not known, and says why."""
-    sizes = (launch.threads, kernel.required_block, kernel.threads, kernel.max_threads)
-    block_is_known = any(size is not None for size in sizes)
+    block_is_known = launch.threads is not None or kernel.usual_threads is not None
     regs_are_known = launch.regs is not None or kernel.registers_per_thread is not None
     shared = (launch.smem, launch.smem_static, kernel.static_shared_bytes)
     shared_is_known = any(size is not None for size in shared)
@@ -216,10 +215,8 @@ def _of_kernel(launch: LaunchOptions, capability: Capability, kernel: KernelReso
         barriers=one.barriers,
         arch=kernel.arch,
         max_threads=kernel.max_threads,
-        required_threads=options.volume(kernel.required_block) if kernel.required_block else None,
-        required_cluster=(
-            options.volume(kernel.required_cluster) if kernel.required_cluster else None
-        ),
+        required_threads=kernel.required_threads,
+        required_cluster=kernel.required_cluster_blocks,
         max_cluster=kernel.max_cluster_blocks,
         unknown=tuple(
             f"{_WORDS[name]}: {kernel.unknown.get(name, 'not in the file')}"

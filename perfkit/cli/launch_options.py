@@ -79,19 +79,13 @@ class LaunchOptions:
     def cluster_size(self, kernel: KernelResources | None) -> int | None:
         if self.cluster is not None:
             return options.volume(options.dimensions(self.cluster, "--cluster"))
-        if kernel is not None and kernel.required_cluster is not None:
-            return options.volume(kernel.required_cluster)
-        return None
+        return None if kernel is None else kernel.required_cluster_blocks
 
     def _threads(self, capability: Capability, kernel: KernelResources | None) -> int:
         if self.threads is not None:
             return options.block_threads(capability, self.threads)
-        if kernel is not None and kernel.required_block is not None:
-            return options.volume(kernel.required_block)
-        if kernel is not None and kernel.threads is not None:
-            return kernel.threads
-        if kernel is not None and kernel.max_threads is not None:
-            return kernel.max_threads
+        if kernel is not None and kernel.usual_threads is not None:
+            return kernel.usual_threads
         whose = f"kernel {kernel.demangled} has no launch bounds" if kernel else "no kernel given"
         raise UsageError(f"{whose}: how many threads per block?", hint="write --threads 256")
 

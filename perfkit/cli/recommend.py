@@ -186,7 +186,5 @@ def _request(
         barriers=one.barriers,
         max_threads=one.max_threads,
         exact_threads=None if launch.threads is None else one.threads,
-        only_threads=(
-            options.volume(kernel.required_block) if kernel and kernel.required_block else None
-        ),
+        only_threads=kernel.required_threads if kernel else None,
     )

@@ -480,3 +480,6 @@ def test_the_function_of_the_package_with_a_kernel():
     fixed = kernel("g", "sm_90", registers_per_thread=40, required_block=(8, 8, 2))
     assert perfkit.recommend("h100", kernel=fixed).threads == 128
     assert perfkit.recommend("h100", kernel=bound, regs=64, max_threads=64).threads == 64
+    clustered = kernel("h", "sm_90", registers_per_thread=40, required_cluster=(2, 2, 1))
+    assert perfkit.recommend("h100", kernel=clustered).wish.cluster == 4
+    assert perfkit.recommend("h100", kernel=clustered, cluster=2).wish.cluster == 2

@@ -103,7 +103,7 @@ def _cluster_notes(e: Estimate) -> list[str]:
 
 def _other_block(kernel: KernelResources, threads: int) -> list[str]:
     block = kernel.required_block
-    if block is None or block[0] * block[1] * block[2] == threads:
+    if block is None or kernel.required_threads == threads:
         return []
     size = " x ".join(map(str, block))
     text = (
