@@ -44,12 +44,12 @@ def load(path: Path) -> Policy:
         InputError: not readable, not YAML, an unknown key or an illegal value, with ``file:line``.
     """
     source = Source(path)
-    sections = _known(source, source.mapping(source.root, ""), SECTIONS, "")
+    sections = known(source, source.mapping(source.root, ""), SECTIONS, "")
     if "timing" not in sections:
         return Policy()
     entries = source.mapping(sections["timing"][1], "timing")
     legal = [item.name for item in fields(Policy)]
-    entries = _known(source, entries, [*legal, "preset"], "timing")
+    entries = known(source, entries, [*legal, "preset"], "timing")
     name = "default"
     if "preset" in entries:
         node = entries.pop("preset")[1]
@@ -64,7 +64,7 @@ def load(path: Path) -> Policy:
 
 
 def _rule(source: Source, node: Node, path: str) -> Rule:
-    entries = _known(source, source.mapping(node, path), [f.name for f in fields(Rule)], path)
+    entries = known(source, source.mapping(node, path), [f.name for f in fields(Rule)], path)
     if "benchmark" not in entries:
         source.fail(node, f"{path}: benchmark is missing", 'a regular expression; "." is all')
     return Rule(**_values(source, entries, path))
@@ -111,7 +111,7 @@ def _number(source: Source, node: Node, place: str, key: str) -> float:
     source.fail(node, f"{place}: expected {what}, got {text!r}")
 
 
-def _known(
+def known(
     source: Source, entries: dict[str, Entry], legal: Sequence[str], path: str
 ) -> dict[str, Entry]:
     for name, (key, _) in entries.items():

@@ -31,6 +31,9 @@ class Reason(StrEnum):
     ALLOWED = "allowed"  #: not compared, which the policy allows
     # fail
     WORSE = "worse"  #: the whole interval lies beyond the threshold, and the floors are passed
+    OVER_LIMIT = "over_limit"  #: static: more than a rule allows, or less
+    INCREASED = "increased"  #: static: more than the baseline by more than a rule allows, or less
+    DOES_NOT_FIT = "does_not_fit"  #: static: no launch on a GPU that a rule names
     # inconclusive: more or better runs would decide
     TOO_NOISY = "too_noisy"  #: the interval reaches across a limit
     TOO_FEW_RUNS = "too_few_runs"  #: no result of so few runs could be a FAIL
@@ -52,6 +55,10 @@ class Reason(StrEnum):
     BAD_VALUE = "bad_value"  #: zero, negative, infinite or no number
     COLLAPSED = "collapsed"  #: better by a factor that no change of code explains
     BEYOND_BOUND = "beyond_bound"  #: better than the hardware allows
+    NOT_KNOWN = "not_known"  #: static: the file does not tell the quantity
+    NO_MATCH = "no_match"  #: static: a rule, and no kernel that it is about
+    NO_BASELINE = "no_baseline"  #: static: a rule about an increase, and nothing to compare with
+    NOTHING_IN_COMMON = "nothing_in_common"  #: static: no kernel is in both builds
 
     @property
     def blocking(self) -> bool:
@@ -71,13 +78,32 @@ _BLOCKING: Final = frozenset(
         Reason.BAD_VALUE,
         Reason.COLLAPSED,
         Reason.BEYOND_BOUND,
+        Reason.NOT_KNOWN,
+        Reason.NO_MATCH,
+        Reason.NO_BASELINE,
+        Reason.NOTHING_IN_COMMON,
     }
 )
 
 
 @record
+class Static:
+    """What a verdict on a compiled kernel is about, beside the kernel's name."""
+
+    rule: str  #: as written
+    rule_at: str  #: ``--rule`` or ``file:line``
+    arch: str | None = None  #: what the kernel is compiled for
+    gpu: str | None = None  #: where it would run, if the quantity depends on it
+    symbol: str | None = None  #: mangled
+    limit: float | None = None  #: largest or smallest value allowed, in the verdict's unit
+    origin: str | None = None  #: where the kernel was read
+    file: str | None = None  #: its source, or else what it was read from
+    line: int | None = None  #: of its definition in ``file``
+
+
+@record
 class Verdict:
-    """One benchmark and metric.
+    """One benchmark and metric, or one kernel and quantity.
 
     ``ratio`` is worse over better read from the baseline: 1.05 is 5 % worse, whether times grew or
     rates fell. ``interval`` is its confidence interval, at the level of the decision: one-sided
@@ -104,6 +130,7 @@ class Verdict:
     evidence: str | None = None  #: ``runs``, ``pairs``, ``stated noise`` or ``assumed noise``
     next_step: str | None = None
     notes: tuple[str, ...] = ()
+    static: Static | None = None  #: of a compiled kernel; None: of timings
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; keys are stable."""
@@ -112,6 +139,9 @@ class Verdict:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values["interval"] = list(self.interval) if self.interval else None
         values["notes"] = list(self.notes)
+        if self.static is not None:
+            names = [field.name for field in fields(self.static)]
+            values["static"] = {name: getattr(self.static, name) for name in names}
         return values
 
 
