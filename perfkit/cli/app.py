@@ -21,7 +21,7 @@ from typer.models import TyperPath
 from perfkit import __version__
 from perfkit.cli import talk
 from perfkit.cli.help import block, examples
-from perfkit.errors import CompileError, PerfkitError, UsageError
+from perfkit.errors import CompileError, PerfkitError, Unavailable, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -184,9 +184,8 @@ def _run(arguments: list[str] | None) -> int:
         return report_error(error)
     except TyperException as error:
         return _refused(error)
-    except OSError as error:  # the home directory of --install-completion, a disk that fails
-        reason = error.strerror or str(error)
-        return report_error(UsageError(reason, where=error.filename and str(error.filename)))
+    except (OSError, MemoryError) as error:
+        return report_error(_of_the_machine(error))
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except Exception as error:  # the last resort: say that it is our fault
@@ -197,6 +196,14 @@ def _run(arguments: list[str] | None) -> int:
             hint="this is a bug in perfkit; PERFKIT_DEBUG=1 shows where",
         )
         return report_error(bug)
+
+
+def _of_the_machine(error: OSError | MemoryError) -> PerfkitError:
+    """The home directory of --install-completion, a disk that fails, memory that is limited."""
+    if isinstance(error, MemoryError):
+        return Unavailable("not enough memory", hint="'ulimit -v' shows whether it is limited")
+    reason = error.strerror or str(error)
+    return UsageError(reason, where=error.filename and str(error.filename))
 
 
 def _refused(error: TyperException) -> int:

@@ -30,12 +30,14 @@ _SMALL_BYTES: Final = 64 * 2**20
 _CHUNK: Final = 2**20
 _ENCRYPTED: Final = 0x1  #: bit of the flags
 
-#: what Python's zipfile raises for archives that are broken, encrypted or packed unknown ways
+#: what Python's zipfile raises for archives that are broken, encrypted, packed unknown ways, or
+#: with a dictionary of four gigabytes
 _ZIP_ERRORS: Final = (
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
     EOFError,
+    MemoryError,
     NotImplementedError,
     RuntimeError,
     ValueError,
@@ -97,4 +99,5 @@ def _read_member(
                     shutil.copyfileobj(member, file, _CHUNK)
                 return read_binary(copy, head, name=name)
     except _ZIP_ERRORS as error:
-        raise InputError(f"cannot be unpacked: {error}", where=name) from error
+        why = str(error) or "it takes more memory than there is"
+        raise InputError(f"cannot be unpacked: {why}", where=name) from error

@@ -156,6 +156,17 @@ def test_a_broken_database_of_the_user_names_file_and_line(tmp_path, monkeypatch
     assert "PERFKIT_ARCHDB" in refused(ASK)
 
 
+def test_memory_that_is_not_there_is_no_bug(refused, monkeypatch):
+    def greedy(*_args, **_options):
+        raise MemoryError
+
+    monkeypatch.setattr("perfkit.cli.occupancy.options.architectures", greedy)
+    monkeypatch.setattr("perfkit.cli.options.targets", greedy)
+    said = refused("occupancy -g h100 -t 256 -r 40", code=4)
+    assert "not enough memory" in said
+    assert "bug" not in said
+
+
 @pytest.mark.parametrize(
     "words", [["inspect", ""], ["fits", "", "-g", "all", "--check"], ["diff", ".", ""]]
 )

@@ -129,6 +129,22 @@ def test_many_small_members_cost_little(tmp_path, temporary):
     assert inspect(path)
 
 
+def test_a_member_that_wants_too_much_memory(tmp_path, monkeypatch):
+    """As with an LZMA dictionary of four gigabytes where memory is limited."""
+    path = wheel(tmp_path / "x.whl", {"large.cubin": CUBIN, "small.cubin": CUBIN})
+    real = archive.read_binary
+
+    def read_binary(copy, head, *, name):
+        if "large" in name:
+            raise MemoryError
+        return real(copy, head, name=name)
+
+    monkeypatch.setattr(archive, "read_binary", read_binary)
+    found = read(path)
+    assert len(found.kernels) == 2
+    assert "large.cubin): cannot be unpacked: it takes more memory than there is" in found.notes[0]
+
+
 def test_members_are_named_and_not_the_copies_of_them(tmp_path):
     """Whatever reads a member does not know that it reads a copy in a temporary directory."""
     members = {
