@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from perfkit.compiled.files import known_as, reading, shown
+from perfkit.compiled.files import cubin_bytes, known_as, shown
 from perfkit.compiled.kinds import is_cubin
 from perfkit.compiled.reading import Reading
 from perfkit.errors import InputError
@@ -52,9 +52,7 @@ def _read(path: Path, head: bytes, name: str | None) -> Reading | None:
     if is_cubin(head):
         from perfkit.compiled.cubin import read_cubin
 
-        with reading(path):
-            data = path.read_bytes()
-        return Reading(kernels=read_cubin(data, origin=name or shown(path)))
+        return Reading(kernels=read_cubin(cubin_bytes(path), origin=name or shown(path)))
     if head.startswith(_FATBIN):
         return read_container(path, name=name)
     if head.startswith(_WINDOWS):

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 from perfkit.compiled.call_graph import CallGraph
 from perfkit.compiled.demangle import demangle
 from perfkit.compiled.elf import read_elf
-from perfkit.compiled.files import reading, shown
-from perfkit.compiled.kinds import HEAD_BYTES, is_cubin
+from perfkit.compiled.files import cubin_bytes, read_head, shown
+from perfkit.compiled.kinds import is_cubin
 from perfkit.compiled.nv_info import read_function_table, read_kernel_attributes
 from perfkit.compiled.own_frame import OwnFrames
 from perfkit.compiled.shared_memory import declared_bytes, uses_dynamic
@@ -45,12 +45,10 @@ def read_cubin_file(path: str | Path) -> tuple[KernelResources, ...]:
         InputError: the file cannot be read.
     """
     path = Path(path)
-    with reading(path), path.open("rb") as file:
-        data = file.read(HEAD_BYTES)
-        # a file of another kind may be huge: its first bytes are enough to refuse it
-        if is_cubin(data):
-            file.seek(0)
-            data = file.read()
+    data = read_head(path)
+    # a file of another kind may be huge: its first bytes are enough to refuse it
+    if is_cubin(data):
+        data = cubin_bytes(path)
     return read_cubin(data, origin=shown(path))
 
 

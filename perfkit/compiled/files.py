@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _MAX_TEXT: Final = 64 * 2**20
 _BOM: Final = b"\xef\xbb\xbf"
+MAX_CUBIN: Final = 2**30  #: those of the largest libraries have some hundred MiB
 
 
 shown = files.shown
@@ -48,6 +49,15 @@ def read_head(path: Path) -> bytes:
     """
     with reading(path), path.open("rb") as file:
         return file.read(HEAD_BYTES)
+
+
+def cubin_bytes(path: Path) -> bytes:
+    """A whole cubin.
+
+    Raises:
+        InputError: not readable, or larger than any.
+    """
+    return files.read(path, MAX_CUBIN, "a cubin")
 
 
 def read_text(path: Path, what: str) -> bytes:

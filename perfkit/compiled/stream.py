@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from perfkit.compiled.files import reading, shown
+from perfkit.compiled.files import MAX_CUBIN, reading, shown
 from perfkit.compiled.kinds import HEAD_BYTES, describe, is_cubin, may_be_text
 from perfkit.compiled.reading import Reading
 from perfkit.errors import InputError
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _STDIN: Final = "-"
-_MAX_CUBIN: Final = 2**30
 _MAX_PTX: Final = 2**26
 
 
@@ -47,7 +46,7 @@ def read_stream(path: Path, *, arch: str | None = None) -> Reading:
         if is_cubin(head):
             from perfkit.compiled.cubin import read_cubin
 
-            data = head + stream.read(_MAX_CUBIN)
+            data = head + stream.read(MAX_CUBIN)
             return Reading(kernels=read_cubin(data, origin=name))
         if describe(head) == "PTX text":
             from perfkit.compiled.ptx_file import compile_ptx

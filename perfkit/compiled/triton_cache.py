@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.compiled.cubin import read_cubin
-from perfkit.compiled.files import shown
+from perfkit.compiled.files import cubin_bytes, shown
 from perfkit.compiled.reading import Reading
 from perfkit.errors import InputError
 from perfkit.kernel import KernelResources
@@ -82,11 +82,11 @@ def read_entry(path: Path) -> Reading | Foreign | None:
     if (launch := _launch(metadata, path.stem, arch)) is None:
         return None
     cubin = path.with_suffix(".cubin")
-    try:
-        kernel = _pick(read_cubin(cubin.read_bytes(), origin=shown(cubin)), launch.name)
-    except OSError:
+    if not cubin.is_file():
         why = "Triton's metadata do not say, and the cubin is not beside them"
         return Reading(kernels=(_without_code(path, launch, why),))
+    try:
+        kernel = _pick(read_cubin(cubin_bytes(cubin), origin=shown(cubin)), launch.name)
     except InputError as error:
         kernel = _without_code(path, launch, f"{cubin.name} cannot be read")
         return Reading(

@@ -11,8 +11,11 @@ import pytest
 
 from perfkit.compiled import kinds, text_lines
 from perfkit.compiled.compile_options import CompileOptions
+from perfkit.compiled.cubin import read_cubin_file
 from perfkit.compiled.inspect import read
 from perfkit.errors import InputError, PerfkitError
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "cubin"
 
 
 @pytest.mark.parametrize(
@@ -30,6 +33,17 @@ def test_half_a_gigabyte_of_zeros(tmp_path, name, says):
         file.truncate(500 * 2**20)  # takes no room on the disk
     with pytest.raises(InputError, match=says):
         read(path, arch="sm_90", options=CompileOptions())
+
+
+def test_a_cubin_with_terabytes_behind_it(tmp_path):
+    path = tmp_path / "huge.cubin"
+    path.write_bytes((DATA / "j04.sm_90.cubin").read_bytes())
+    with path.open("r+b") as file:
+        file.truncate(2**42)
+    with pytest.raises(InputError, match="larger than 1024 MiB: not a cubin"):
+        read(path)
+    with pytest.raises(InputError, match="larger than 1024 MiB: not a cubin"):
+        read_cubin_file(path)
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no /dev/zero here")
