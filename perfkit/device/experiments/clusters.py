@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from perfkit.analysis.validation import Tally
@@ -106,4 +105,4 @@ def _counted(ledger: Ledger, trial: Trial, function: Function) -> Tally:
             ledger.add("of these as many blocks as the driver says", int(held == most))
             text = f"blocks of clusters of {size} held, {shape}"
             ledger.compare(f"at most {most}", held, text, agrees=held <= most)
-    return replace(ledger.tally(), nothing=None)
+    return ledger.tally()

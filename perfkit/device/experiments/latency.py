@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from perfkit.device.backend import Memory
 
-_STRIDE_BYTES: Final = 128  #: a cache line, so that no step finds what the one before fetched
+STRIDE_BYTES: Final = 128  #: a cache line, so that no step finds what the one before fetched
 _REPEATS: Final = 5
 _DRAM_BYTES: Final = 2**30
 _DRAM_STEPS: Final = 50_000
@@ -45,8 +45,8 @@ def _memory(bench: Bench) -> Iterator[Ceiling]:
         ("l2", min(8 * 2**20, l2 // 4), 0),
         ("dram", min(_DRAM_BYTES, card.device.memory_bytes // 8), 0),
     ):
-        places = size // _STRIDE_BYTES
-        data = _cycle(places)
+        places = size // STRIDE_BYTES
+        data = random_cycle(places)
         memory = card.allocate(data.nbytes)
         card.write(memory, data)
         warm = 0 if name == "dram" else places
@@ -93,14 +93,14 @@ def _figures(
         )
 
 
-def _cycle(places: int) -> np.ndarray[Any, Any]:
+def random_cycle(places: int) -> np.ndarray[Any, Any]:
     """A random cycle through all places, as the index of the next word."""
     import numpy as np
 
     order = np.random.default_rng(_SEED).permutation(places)
     # begin where the kernel begins
     order = np.roll(order, -int(np.flatnonzero(order == 0)[0]))
-    words = _STRIDE_BYTES // 4
+    words = STRIDE_BYTES // 4
     following = np.zeros(places * words, np.uint32)
     following[order * words] = np.roll(order, -1) * words
     return following

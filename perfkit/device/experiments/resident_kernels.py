@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 LEAST_REGISTERS: Final = 24
 #: above every number that %smid takes
 SLOTS: Final = 1024
-_NOTE_BYTES: Final = 16 + 4 * SLOTS
+NOTE_BYTES: Final = 16 + 4 * SLOTS  #: of one launch
+VALUES_BYTES: Final = 4 * (32 * 256 + 1024)  #: what the largest of the kernels reads
 _NOTES: Final = 512  #: launches before their counts are read
 _BOUND_VALUES: Final = 8
 
@@ -97,8 +98,8 @@ class Counter:
 
     def __init__(self, card: Card) -> None:
         self._card = card
-        self._notes = card.allocate(_NOTES * _NOTE_BYTES)
-        self._values = card.allocate(4 * (32 * 256 + 1024))
+        self._notes = card.allocate(_NOTES * NOTE_BYTES)
+        self._values = card.allocate(VALUES_BYTES)
         card.fill(self._values, 0)
 
     def counts(
@@ -131,11 +132,11 @@ class Counter:
 
         self._card.fill(self._notes, 0)
         for number, (shape, blocks) in enumerate(shapes):
-            note = np.uint64(self._notes.address + number * _NOTE_BYTES)
+            note = np.uint64(self._notes.address + number * NOTE_BYTES)
             values = (note, np.uint32(SLOTS), np.uint64(ns), self._values, np.uint64(0))
             shape.function.prefer_carveout(shape.carveout)
             self._card.launch(shape.function, _launch(shape, blocks, cluster), values)
-        rows = np.empty((len(shapes), _NOTE_BYTES), np.uint8)
+        rows = np.empty((len(shapes), NOTE_BYTES), np.uint8)
         self._card.read(self._notes, rows)
         return rows
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from perfkit.analysis.validation import SHOWN, Figure, Mismatch, Tally
 from perfkit.device.cuda_card import open_card
+from perfkit.device.properties import present_target
 
 if TYPE_CHECKING:
-    from perfkit.arch.types import Capability
+    from perfkit.arch.types import Capability, Target
     from perfkit.device.backend import Card
 
 
@@ -23,18 +24,33 @@ class Trial:
     """
 
     def __init__(
-        self, *, name: str, seed: int, quick: bool, opening: Callable[[], Card] = open_card
+        self,
+        *,
+        name: str,
+        seed: int,
+        quick: bool,
+        opening: Callable[[], Card] = open_card,
+        reading: Callable[[], Target] = present_target,
     ) -> None:
         self.name = name
         self.seed = seed
         self.quick = quick
         # a string: each check draws numbers of its own, also if it runs alone
         self.chance = random.Random(f"{name} {seed}")  # noqa: S311 - no secret
-        self._opening = opening
+        self._opening, self._reading = opening, reading
 
     @cached_property
     def card(self) -> Card:
         return self._opening()
+
+    @cached_property
+    def target(self) -> Target:
+        """The card as it is without opening it."""
+        return self._reading()
+
+    def arguments(self) -> dict[str, Any]:
+        """What makes the same trial in another process."""
+        return {"name": self.name, "seed": self.seed, "quick": self.quick}
 
     @property
     def capability(self) -> Capability:
