@@ -17,15 +17,16 @@ from perfkit.errors import DeviceError, PerfkitError
 
 if TYPE_CHECKING:
     from perfkit.device.backend import Card
+    from perfkit.device.nvml import Monitor
     from perfkit.device.workload import Case
 
 
 class Place:
     """The card and what is set up on it, once for all items."""
 
-    def __init__(self, card: Card) -> None:
+    def __init__(self, card: Card, monitor: Monitor | None = None) -> None:
         self.card = card
-        self.stopwatch = Stopwatch(card)
+        self.stopwatch = Stopwatch(card, monitor)
         self.bench = Bench(card, self.stopwatch)
 
 
