@@ -56,9 +56,10 @@ def diff(
     Worse is lower occupancy, or more spills, registers, static shared memory, stack or barriers.
     Kernels are matched by name within one architecture. Sources are compiled for --gpu, or for
     what the other file is compiled for; of compiled files --gpu chooses. With --check the exit
-    code is 1 if anything got worse, and 3 if nothing did but something could not be compared.
+    code is 1 if anything got worse, and 3 if nothing did but something could not be compared or
+    read.
     """
-    before, after = _builds(old, new, gpu, kernels)
+    before, after, unread = _builds(old, new, gpu, kernels)
     found = _compared(before, after, threads, smem_dynamic)
     from perfkit.report.views import diff as view
 
@@ -69,14 +70,14 @@ def diff(
         format=format,
         output=output,
     )
-    if check and (code := _exit_code(found)):
+    if check and (code := _exit_code(found, unread)):
         raise typer.Exit(code)
 
 
-def _exit_code(found: Diff) -> int:
+def _exit_code(found: Diff, unread: int) -> int:
     if found.count("worse") or found.count("mixed"):
         return _WORSE
-    return _INCONCLUSIVE if found.count("not_comparable") else 0
+    return _INCONCLUSIVE if found.count("not_comparable") or unread else 0
 
 
 def _compared(
@@ -97,22 +98,28 @@ def _compared(
 
 def _builds(
     old: Path, new: Path, gpu: str | None, kernels: KernelOptions
-) -> tuple[list[KernelResources], list[KernelResources]]:
-    """The kernels of both; a source is compiled for what was asked or for what the other is."""
+) -> tuple[list[KernelResources], list[KernelResources], int]:
+    """The kernels of both; a source is compiled for what was asked or for what the other is.
+
+    Beside them how much of the files could not be read.
+    """
     sources = [path for path in (old, new) if kernel_options.is_source(path)]
     # options for the compiler are no mistake where one of the two is compiled here
     plain = _without_compiler(kernels) if sources else kernels
-    compiled = {
-        path: _chosen(path, plain.read(path, kernel_options.named_arch(gpu)), gpu)
-        for path in dict.fromkeys((old, new))
-        if path not in sources
-    }
+    compiled: dict[Path, list[KernelResources]] = {}
+    unread = 0
+    for path in dict.fromkeys((old, new)):
+        if path not in sources:
+            reading = plain.reading(path, kernel_options.named_arch(gpu))
+            kernel_options.say(reading)
+            compiled[path] = _chosen(path, reading.kernels, gpu)
+            unread += reading.unread
     archs = {kernel.arch: None for side in compiled.values() for kernel in side}
     if sources and (gpu or not archs):
         archs = dict.fromkeys(arch for arch, _ in options.architectures(gpu))
     for path in dict.fromkeys(sources):
         compiled[path] = [kernel for arch in archs for kernel in kernels.read(path, arch)]
-    return compiled[old], compiled[new]
+    return compiled[old], compiled[new], unread
 
 
 def _without_compiler(kernels: KernelOptions) -> KernelOptions:

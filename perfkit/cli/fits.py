@@ -61,9 +61,9 @@ def fits(
     Where one does not: why, with both numbers, and the smallest changes that would make it fit.
     Without --threads a kernel is launched with as many as its launch bounds allow. With --check
     the exit code is 1 if anything does not fit, and 3 if all that is known fits but not all is
-    known.
+    known, or not all of the file can be read.
     """
-    found = _found(path, gpu, kernels, launch)
+    found, unread = _found(path, gpu, kernels, launch)
     from perfkit.report.views import fits as view
 
     emit(
@@ -74,32 +74,37 @@ def fits(
         output=output,
     )
     verdicts = {fit.launches for fit in found}
-    if check and verdicts != {True}:
+    if check and (verdicts != {True} or unread):
         raise typer.Exit(_DOES_NOT_FIT if False in verdicts else _INCONCLUSIVE)
 
 
 def _found(
     path: Path | None, gpu: str | None, kernels: KernelOptions, launch: LaunchOptions
-) -> list[Fit]:
-    """A verdict for every kernel on every target; kernels first, as in the file."""
+) -> tuple[list[Fit], int]:
+    """A verdict for every kernel on every target; kernels first, as in the file.
+
+    Beside them how much of the file could not be read.
+    """
     wanted = options.architectures(gpu)
+    unread = 0
     if path is None:
         kernels.refuse_without_file()
         return [
             analysis.fits(target, _typed(launch, target.capability, arch))
             for arch, target in wanted
-        ]
+        ], unread
     if kernel_options.is_source(path):
         found = _compiled(path, wanted, kernels, launch)
     else:
         file = kernels.reading(path, kernel_options.named_arch(gpu))
+        unread = file.unread
         kernel_options.say(file)
         found = [
             fit for _, target in wanted for fit in _loaded(file.kernels, target, launch, file.ptx)
         ]
     order = {name: place for place, name in enumerate(dict.fromkeys(fit.kernel for fit in found))}
     # what has no kernel to name comes last
-    return sorted(found, key=lambda fit: (fit.kernel is None, order[fit.kernel]))
+    return sorted(found, key=lambda fit: (fit.kernel is None, order[fit.kernel])), unread
 
 
 def _compiled(

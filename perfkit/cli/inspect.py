@@ -58,7 +58,7 @@ def inspect(
     emit(
         "inspect",
         document=lambda: view.document(found, notes),
-        content=lambda: view.content(found, notes),
+        content=lambda: view.content(found, notes, sum(reading.unread for reading in readings)),
         format=format,
         output=output,
     )

@@ -65,7 +65,7 @@ def read_lines(lines: Iterable[bytes], *, origin: str, arch: str | None = None) 
         hint = "; ".join(notes) or _HINT
         said = "1 line" if count == 1 else f"{count} lines"
         raise NoKernel(_LOOKED_FOR.format(lines=said), where=origin, hint=hint)
-    return Reading(kernels=kernels, notes=notes)
+    return Reading(kernels=kernels, notes=notes, unread=troubles.nameless)
 
 
 def _feed(lines: Iterable[bytes], log: LogReader, usage: UsageReader) -> int:

@@ -98,6 +98,7 @@ def read_container(path: Path, *, name: str | None = None, fatbins: bytes | None
         kernels=told_apart(kernels),
         notes=tuple(f"{name}: {note}" for note in _notes(extract, ptx, broken)),
         ptx=tuple(f"sm_{number}" for number in ptx),
+        unread=len(broken) + (extract.trouble is not None),
     )
 
 

@@ -184,7 +184,7 @@ def _json(path: Path, head: bytes) -> Reading | None:
     from perfkit.compiled.triton_cache import Foreign, read_entry
 
     if is_inspect_json(head):
-        return Reading(kernels=read_inspect_json(path))
+        return read_inspect_json(path)
     entry = read_entry(path)
     if isinstance(entry, Foreign):
         raise InputError(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perfkit import files
 from perfkit.compiled.files import shown
+from perfkit.compiled.reading import Reading
 from perfkit.errors import InputError
 from perfkit.files import printable
 from perfkit.kernel import KernelResources
@@ -44,8 +45,8 @@ def is_inspect_json(head: bytes) -> bool:
     return _HEAD.match(head) is not None
 
 
-def read_inspect_json(path: Path) -> tuple[KernelResources, ...]:
-    """The kernels of the file, in its order.
+def read_inspect_json(path: Path) -> Reading:
+    """The kernels of the file, in its order, and how much could not be read when it was written.
 
     Raises:
         InputError: not readable, not JSON, of another schema, without kernels, or a value of the
@@ -64,9 +65,11 @@ def read_inspect_json(path: Path) -> tuple[KernelResources, ...]:
     kernels = document.get("kernels")
     if not isinstance(kernels, list) or not kernels:
         raise InputError("holds no kernels", where=f"{shown(path)}: kernels", hint=_HINT)
-    return tuple(
+    found = tuple(
         _kernel(entry, f"{shown(path)}: kernels[{place}]") for place, entry in enumerate(kernels)
     )
+    unread = _number(document.get("unread", 0), f"{shown(path)}: unread")
+    return Reading(kernels=found, unread=unread)
 
 
 def _kernel(entry: Any, where: str) -> KernelResources:

@@ -31,6 +31,8 @@ class Reading:
     notes: tuple[str, ...] = ()
     #: targets of PTX beside the machine code, which the driver compiles for GPUs without any
     ptx: tuple[str, ...] = ()
+    #: how many files, members, images or kernels there are besides that could not be read
+    unread: int = 0
 
 
 class Collection:
@@ -44,6 +46,7 @@ class Collection:
         self.remarks: dict[str, list[str]] = {}  #: note without the file's name -> the files
         self.errors: list[PerfkitError] = []
         self.ptx: dict[str, None] = {}
+        self.unread = 0
 
     def add(self, file: str, read: Callable[[], Reading | None]) -> None:
         """One more file; its notes begin with ``file`` and a colon."""
@@ -53,10 +56,12 @@ class Collection:
             return
         except (InputError, Unavailable) as error:
             self.errors.append(error)
+            self.unread += 1
             return
         if reading is not None:
             self.kernels += reading.kernels
             self.ptx |= dict.fromkeys(reading.ptx)
+            self.unread += reading.unread
             for note in reading.notes:
                 if f"{file}(" in note:  # an archive's, which names its members
                     self.notes.append(note)
@@ -87,7 +92,10 @@ class Collection:
             )
         notes = [*self._remarks(), *self.notes, *self._failures()]
         return Reading(
-            kernels=told_apart(self.kernels), notes=tuple(notes), ptx=tuple(sorted(self.ptx))
+            kernels=told_apart(self.kernels),
+            notes=tuple(notes),
+            ptx=tuple(sorted(self.ptx)),
+            unread=self.unread,
         )
 
     def _remarks(self) -> list[str]:

@@ -19,7 +19,7 @@ class Troubles:
         self._kept: list[Trouble] = []
         self._count = 0
         self._nameless: Trouble | None = None
-        self._nameless_count = 0
+        self.nameless = 0  #: kernels of which the text names no architecture
 
     def add(self, line: int, text: str) -> None:
         self._count += 1
@@ -27,7 +27,7 @@ class Troubles:
             self._kept.append(Trouble(line, text))
 
     def add_without_arch(self, line: int, kernel: str) -> None:
-        self._nameless_count += 1
+        self.nameless += 1
         self._nameless = self._nameless or Trouble(line, kernel)
 
     def without_arch(self) -> str | None:
@@ -35,7 +35,7 @@ class Troubles:
         if self._nameless is None:
             return None
         line, kernel = self._nameless
-        others = self._nameless_count - 1
+        others = self.nameless - 1
         more = f" and {others} more kernels" if others else ""
         return f"line {line}: the text names no architecture for {kernel}{more}"
 

@@ -35,7 +35,7 @@ def test_there_are_cubins():
 def test_every_kernel_comes_back_as_it_was(cubin, tmp_path):
     kernels = read_cubin_file(cubin)
     path = written(tmp_path / "kernels.json", kernels)
-    assert read_inspect_json(path) == kernels
+    assert read_inspect_json(path).kernels == kernels
     assert inspect(path) == kernels  # recognised by content
     assert kernels[-1] in inspect(path, kernel=re.escape(kernels[-1].demangled))
 
@@ -57,7 +57,7 @@ def test_every_field_comes_back(tmp_path):
             else number
         )
     kernel = KernelResources(**values | {"arch": "sm_103f"})
-    assert read_inspect_json(written(tmp_path / "k.json", [kernel])) == (kernel,)
+    assert read_inspect_json(written(tmp_path / "k.json", [kernel])).kernels == (kernel,)
 
 
 MINIMAL = {"schema": "perfkit.inspect/1", "kernels": [{"name": "k", "arch": "sm_80"}]}
@@ -66,13 +66,13 @@ MINIMAL = {"schema": "perfkit.inspect/1", "kernels": [{"name": "k", "arch": "sm_
 def test_what_an_older_file_lacks_is_unknown_and_what_a_newer_one_adds_is_passed_over(tmp_path):
     path = tmp_path / "k.json"
     path.write_text(json.dumps(MINIMAL | {"more": 1}))
-    (kernel,) = read_inspect_json(path)
+    (kernel,) = read_inspect_json(path).kernels
     assert (kernel.name, kernel.demangled, kernel.arch) == ("k", "k", "sm_80")
     assert kernel.registers_per_thread is None
     assert kernel.unknown["registers_per_thread"] == "the file is older than this quantity"
     newer = {"name": "k", "arch": "sm_80", "registers_per_thread": 8, "unheard_of": [1]}
     path.write_text(json.dumps(MINIMAL | {"kernels": [newer]}))
-    assert read_inspect_json(path)[0].registers_per_thread == 8
+    assert read_inspect_json(path).kernels[0].registers_per_thread == 8
 
 
 @pytest.mark.parametrize(
@@ -109,6 +109,8 @@ def changed(**values):
         (MINIMAL | {"kernels": [{"name": "k"}]}, r"kernels\[0\]\.arch: is missing"),
         (changed(name=""), r"kernels\[0\]\.name: '' is no text"),
         (changed(name=7), "7 is no text"),
+        (MINIMAL | {"unread": -1}, "unread: -1 is no whole number"),
+        (MINIMAL | {"unread": None}, "unread: None is no whole number"),
         (changed(arch="gfx942"), r"kernels\[0\]\.arch: 'gfx942' is no architecture"),
         (changed(arch="sm_" + "9" * 5000), "is no architecture"),
         (changed(arch="sm_\u0669\u0660"), "is no architecture"),

@@ -121,7 +121,7 @@ def _any(data: bytes, path: Path) -> None:
 
 def _json(data: bytes, path: Path) -> None:
     path.write_bytes(data)
-    for kernel in read_inspect_json(path):
+    for kernel in read_inspect_json(path).kernels:
         assert kernel.name
 
 

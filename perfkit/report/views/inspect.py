@@ -125,5 +125,12 @@ def _value(value: Any) -> Any:
     return "x".join(map(str, value)) if isinstance(value, tuple) else value
 
 
-def content(kernels: Sequence[KernelResources], notes: Sequence[str] = ()) -> dict[str, Any]:
-    return {"kernels": [asdict(kernel) for kernel in kernels], "notes": list(notes)}
+def content(
+    kernels: Sequence[KernelResources], notes: Sequence[str] = (), unread: int = 0
+) -> dict[str, Any]:
+    """``unread``: how many files, members, images or kernels there are besides."""
+    return {
+        "kernels": [asdict(kernel) for kernel in kernels],
+        "notes": list(notes),
+        "unread": unread,
+    }
