@@ -183,9 +183,16 @@ def _plain(node: yaml.Node, *types: str) -> bool:
     )
 
 
+def kind(node: yaml.Node) -> str:
+    """``scalar``, ``mapping`` or ``list``."""
+    if isinstance(node, yaml.ScalarNode):
+        return "scalar"
+    return "mapping" if isinstance(node, yaml.MappingNode) else "list"
+
+
 def _shown(node: yaml.Node) -> str:
     if not isinstance(node, yaml.ScalarNode):
-        return "a mapping" if isinstance(node, yaml.MappingNode) else "a list"
+        return f"a {kind(node)}"
     quoted = "the text " if node.style in {"'", '"'} else ""
     text = str(node.value)
     return quoted + repr(text if len(text) <= 60 else text[:57] + "...")
