@@ -150,6 +150,7 @@ def _clocks(item: Comparison) -> str:
 def _next_step(item: Comparison, one: Estimate, decision: Decision) -> str:
     m, n = len(item.baseline.values), len(item.candidate.values)
     have = f"{m} runs each" if m == n else f"{m} and {n} runs"
+    have = f"{m} pairs" if one.evidence == "pairs" else have
     enough = _fewest(item.policy.false_alarm)
     fixed = {
         Reason.SINGLE_RUN: f"take {enough} runs (processes) each, or state the noise between runs",
@@ -163,7 +164,7 @@ def _next_step(item: Comparison, one: Estimate, decision: Decision) -> str:
     if decision.reason is Reason.TWO_MODES:
         return f"{have}; find what chooses the group (clocks, placement, neighbours), or {more}"
     if decision.reason is Reason.RUNS_OVERLAP and one.evidence == "pairs" and m < SIGNED_PAIRS:
-        return f"{m} pairs; from {SIGNED_PAIRS} on they are judged as pairs alone"
+        return f"{have}; from {SIGNED_PAIRS} on they are judged as pairs alone"
     return f"{have}; {more} would decide"
 
 
