@@ -223,12 +223,28 @@ def _of_kernel(launch: LaunchOptions, capability: Capability, kernel: KernelReso
         required_threads=kernel.required_threads,
         required_cluster=kernel.required_cluster_blocks,
         max_cluster=kernel.max_cluster_blocks,
-        unknown=tuple(
-            f"{_WORDS[name]}: {kernel.unknown.get(name, 'not in the file')}"
-            for name, is_missing in missing.items()
-            if is_missing
+        unknown=(
+            *(
+                f"{_WORDS[name]}: {kernel.unknown.get(name, 'not in the file')}"
+                for name, is_missing in missing.items()
+                if is_missing
+            ),
+            *_dynamic_is_open(launch, capability, kernel, static or 0),
         ),
     )
+
+
+def _dynamic_is_open(
+    launch: LaunchOptions, capability: Capability, kernel: KernelResources, static: int
+) -> Iterator[str]:
+    """The kernel uses dynamic shared memory, and neither the file nor an option says how much."""
+    sizes = (launch.smem, launch.smem_dynamic, kernel.dynamic_shared_bytes)
+    if kernel.uses_dynamic_shared and all(size is None for size in sizes):
+        most = capability.shared_memory.max_per_block_optin_bytes - static
+        yield (
+            f"it launches with up to {most:,} B of dynamic shared memory, and how much it gets is "
+            "not known: --smem-dynamic says it"
+        )
 
 
 _WORDS: Final = {

@@ -260,3 +260,29 @@ def test_formats(perfkit, tmp_path):
     done = perfkit(f"{line} -f json -o {path} --check")
     assert (done.code, done.out) == (1, "")
     validate("fits", json.loads(path.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("more", "launches"),
+    [
+        ([], None),
+        (["--smem-dynamic", "0"], True),
+        (["--smem-dynamic", "232448"], True),
+        (["--smem-dynamic", "232449"], False),
+        (["--smem", "4K"], True),
+    ],
+)
+def test_dynamic_shared_memory_of_an_amount_that_nobody_says(perfkit, tmp_path, more, launches):
+    """A kernel that is known to use some does not use none."""
+    path = tmp_path / "kernels.json"
+    perfkit(["inspect", str(CLUSTERED), "-f", "json", "-o", str(path)])
+    content = json.loads(path.read_text())
+    (kernel,) = content["kernels"]
+    kernel |= {"uses_dynamic_shared": True, "static_shared_bytes": 0, "required_cluster": None}
+    path.write_text(json.dumps(content))
+    words = ["fits", str(path), "-g", "h100", "--check", "-f", "json", *more]
+    code = {True: 0, False: 1, None: 3}[launches]
+    (found,) = results(perfkit(words), code)
+    assert found["launches"] is launches
+    if launches is None:
+        assert "up to 232,448 B of dynamic shared memory" in found["unknown"][0]
