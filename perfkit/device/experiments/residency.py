@@ -38,6 +38,7 @@ _SETTLED: Final = 0.5
 #: blocks of every SM beyond what is expected, so that one that holds more shows it
 _SPARE: Final = 3
 _SMALL_THREADS: Final = 64
+_FEW_REGISTERS: Final = 32
 
 
 class _Expected(NamedTuple):
@@ -46,6 +47,7 @@ class _Expected(NamedTuple):
     hardware: NDArray[np.int64]
     driver: NDArray[np.int64]
     apart: NDArray[np.bool_]  #: theory is an upper bound only
+    shared: NDArray[np.bool_]  #: shared memory is the only limit
 
 
 def residency(trial: Trial) -> Iterator[Tally]:
@@ -62,7 +64,7 @@ def residency(trial: Trial) -> Iterator[Tally]:
         function.allow_dynamic(optin - function.static_shared_bytes)
     counter, ledger = Counter(card), Ledger()
     ledger.figures |= {"kernels": len(functions), "SMs": card.device.sm_count}
-    left = trial.count(21_000, 1_000)
+    left = trial.count(40_000, 1_000)
     while left > 0:
         drawn = [_random_shape(trial.chance, functions, capability) for _ in range(_BATCH)]
         shapes, expected = _possible(capability, drawn, left)
@@ -79,16 +81,27 @@ def residency(trial: Trial) -> Iterator[Tally]:
 def _random_shape(
     chance: random.Random, functions: Sequence[Function], capability: Capability
 ) -> Shape:
-    """Two of three with a preference; small blocks often: then many are resident."""
-    function = chance.choice(functions)
-    optin = capability.shared_memory.max_per_block_optin_bytes - function.static_shared_bytes
-    most = chance.choice((4, 8, 32))
-    threads = 32 * chance.randint(1, most) if chance.random() < 0.8 else chance.randint(1, 1024)
-    dynamic = int(optin * chance.random() ** chance.choice((1, 2, 4)))
-    if chance.random() < 0.2:
-        dynamic = 0
+    """Any launch, or, half of the time, one of small blocks that shared memory limits.
+
+    There the rules differ: the more blocks, the more kilobytes are reserved beside the preference.
+    """
+    shared = capability.shared_memory
     carveout = chance.choice((-1, chance.randint(0, 100), chance.randint(0, 100)))
-    return Shape(function, threads, dynamic, carveout)
+    if chance.random() < 0.5:
+        function = chance.choice([one for one in functions if one.registers <= _FEW_REGISTERS])
+        threads = 32 * chance.randint(1, 4)
+        size = shared.per_sm_bytes // chance.randint(2, 32) - chance.randint(0, 4096)
+        dynamic = size - function.static_shared_bytes
+    else:
+        function = chance.choice(functions)
+        most = chance.choice((4, 8, 32))
+        threads = 32 * chance.randint(1, most) if chance.random() < 0.8 else chance.randint(1, 1024)
+        dynamic = int(
+            shared.max_per_block_optin_bytes * chance.random() ** chance.choice((1, 2, 4))
+        )
+        dynamic = 0 if chance.random() < 0.4 else dynamic
+    most_dynamic = shared.max_per_block_optin_bytes - function.static_shared_bytes
+    return Shape(function, threads, min(max(dynamic, 0), most_dynamic), carveout)
 
 
 def _possible(
@@ -100,7 +113,7 @@ def _possible(
     found = _expected(capability, drawn)
     kept = np.flatnonzero(found.hardware > 0)[:most]
     return [drawn[i] for i in kept], _Expected(
-        found.hardware[kept], found.driver[kept], found.apart[kept]
+        found.hardware[kept], found.driver[kept], found.apart[kept], found.shared[kept]
     )
 
 
@@ -119,7 +132,8 @@ def _expected(capability: Capability, shapes: Sequence[Shape]) -> _Expected:
     warps = -(-threads // capability.limits.warp_size)
     by_registers = register_limit(capability.registers, warps, regs, halves=1, ops=np)
     apart = (threads <= _SMALL_THREADS) & (by_registers <= hardware)
-    return _Expected(hardware, driver, apart)
+    shared = hardware < blocks_per_sm(capability, threads, regs, 0)
+    return _Expected(hardware, driver, apart, shared)
 
 
 def _counted(
@@ -143,7 +157,7 @@ def _judge(
     ledger: Ledger, shape: Shape, expected: list[int], sms: NDArray[np.uint32], sm_count: int
 ) -> None:
     """One launch: every SM counts."""
-    hardware, driver, apart = expected
+    hardware, driver, apart, shared = expected
     least, most = (int(sms.min()), int(sms.max())) if len(sms) == sm_count else (0, int(sms.max()))
     shown = str(least) if least == most else f"{least} to {most}"
     if apart:
@@ -153,6 +167,7 @@ def _judge(
         ledger.figures["least share of theory there"] = round(min(share, least / hardware), 3)
         ledger.compare(f"at most {hardware}", shown, str(shape), agrees=most <= hardware)
         return
+    ledger.add("limited by shared memory alone", shared)
     ledger.add("exact on every SM", int(least == most == hardware))
     ledger.add('where rule="driver" says otherwise', int(driver != hardware))
     ledger.compare(hardware, shown, str(shape), agrees=least == most == hardware)

@@ -67,8 +67,12 @@ def random_variants(
     middle = chance.sample(counts[1:-1], plain - 2)
     found = [Variant(registers=count) for count in (counts[0], *middle, counts[-1])]
     for _ in range(with_static):
-        registers, size = chance.choice(counts), chance.choice((1, 1000, 4096, 20_001, 49_152))
-        found.append(Variant(registers=registers, static_bytes=chance.randint(1, size)))
+        # with few registers shared memory limits
+        some, size = (
+            chance.choice((counts[:9], counts)),
+            chance.choice((1000, 4096, 20_001, 49_152)),
+        )
+        found.append(Variant(registers=chance.choice(some), static_bytes=chance.randint(1, size)))
     return list(dict.fromkeys(found))
 
 
