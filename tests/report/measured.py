@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from perfkit.analysis.environment import Environment
 from perfkit.analysis.measured_ceilings import Ceiling, CeilingsReport, Compared, Unmeasured
+from perfkit.analysis.validation import CardReport, Check, Mismatch, Status, ValidationReport
 
 ENVIRONMENT = Environment(
     device="NVIDIA Golden",
@@ -75,4 +78,64 @@ CEILINGS = CeilingsReport(
         ),
     ),
     unmeasured=(Unmeasured(group="transfer", message="it ran longer than 9 s", hint="allow more"),),
+)
+
+
+def check(name: str, status: Status, **others: object) -> Check:
+    """A check of ``perfkit validate`` with this outcome."""
+    usual = {
+        "predicted": 'resident blocks by rule="hardware"',
+        "measured": "blocks counted on every SM at once",
+        "scope": "measured",
+        "compared": 0 if status is Status.SKIPPED else 21_000,
+        "differing": 0,
+        "differences": (),
+        "figures": {"kernels": 52, "least share of theory there": 0.906},
+        "reason": None,
+        "hint": None,
+        "seconds": 9.25,
+        "sm_clock_hz": 1.98e9,
+        "throttles": (),
+    }
+    return Check(name=name, status=status, **{**usual, **OUTCOMES[status], **others})
+
+
+OUTCOMES: dict[Status, dict[str, object]] = {
+    Status.PASS: {},
+    Status.FAIL: {
+        "differing": 12,
+        "differences": (
+            Mismatch(
+                configuration="64 threads, 24 registers, 0 + 4096 B shared, carveout 50%",
+                predicted="16",
+                measured="15 to 16",
+            ),
+        ),
+        "throttles": ("power cap set by software",),
+    },
+    Status.SKIPPED: {
+        "reason": "this user may not read the GPU's counters (ERR_NVGPUCTRPERM)",
+        "hint": "an administrator can allow it",
+        "figures": {},
+        "sm_clock_hz": None,
+    },
+    Status.UNFINISHED: {"reason": "it ran longer than 120 s and was ended", "scope": "assumed"},
+}
+
+
+def validation(*outcomes: Status, interrupted: bool = False) -> ValidationReport:
+    """A report whose checks have these outcomes, called check-1, check-2, …."""
+    checks = tuple(check(f"check-{n}", status) for n, status in enumerate(outcomes, 1))
+    card = CardReport(environment=ENVIRONMENT, checks=checks, interrupted=interrupted)
+    return ValidationReport(seed=7, quick=True, cards=(card,))
+
+
+VALIDATION = validation(*Status)
+TWO_CARDS = ValidationReport(
+    seed=7,
+    quick=False,
+    cards=tuple(
+        CardReport(environment=replace(ENVIRONMENT, uuid=f"GPU-{n}"), checks=VALIDATION.checks[:2])
+        for n in range(2)
+    ),
 )

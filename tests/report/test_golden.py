@@ -30,6 +30,7 @@ from perfkit.report.views import (
     roofline,
     sweep,
 )
+from perfkit.report.views import validate as validate_view
 from tests.report import accesses, bounds, builds, launches, measured, results
 from tests.report.schemas import undescribed, validate
 
@@ -39,6 +40,16 @@ VIEWS = {
         "ceilings",
         lambda: ceilings.document(measured.CEILINGS),
         lambda: ceilings.content(measured.CEILINGS),
+    ),
+    "validate": (
+        "validate",
+        lambda: validate_view.document(measured.VALIDATION),
+        lambda: validate_view.content(measured.VALIDATION),
+    ),
+    "validate-two-cards": (
+        "validate",
+        lambda: validate_view.document(measured.TWO_CARDS),
+        lambda: validate_view.content(measured.TWO_CARDS),
     ),
     "occupancy": (
         "occupancy",

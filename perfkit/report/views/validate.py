@@ -21,8 +21,8 @@ _CARD: Final = Column("device", "card")
 _CHECKS: Final = (
     Column("name", "check"),
     Column("status", "outcome"),
-    Column("compared", "compared"),
-    Column("differing", "differ"),
+    Column("compared", "compared", "count"),
+    Column("differing", "differ", "count"),
     Column("scope", "rests on"),
     Column("predicted", "prediction"),
     Column("measured", "held against"),

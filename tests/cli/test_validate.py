@@ -1,0 +1,125 @@
+"""``perfkit validate``, with a card that is made up."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from perfkit.analysis.validation import Status
+from tests.report import measured
+from tests.report.schemas import validate as follows
+
+CODES = {Status.PASS: 0, Status.FAIL: 1, Status.SKIPPED: 3, Status.UNFINISHED: 5}
+
+
+@pytest.fixture
+def card(monkeypatch):
+    """A report with one check of this outcome; gives what the run was asked for."""
+    asked = {}
+
+    def use(*outcomes, interrupted=False):
+        def run(devices, **options):
+            asked.update(options, devices=devices)
+            return measured.validation(*outcomes, interrupted=interrupted)
+
+        monkeypatch.setattr("perfkit.device.validate.validate", run)
+        return asked
+
+    return use
+
+
+@pytest.mark.parametrize("status", Status)
+def test_the_exit_code_says_the_outcome(perfkit, card, status):
+    card(status)
+    assert perfkit("validate").code == CODES[status]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "code"),
+    [
+        ((Status.PASS, Status.SKIPPED), 0),
+        ((Status.PASS, Status.UNFINISHED), 5),
+        ((Status.UNFINISHED, Status.FAIL, Status.PASS), 1),
+        ((), 3),
+    ],
+)
+def test_of_several_outcomes(perfkit, card, outcomes, code):
+    card(*outcomes)
+    assert perfkit("validate").code == code
+
+
+def test_interrupted(perfkit, card):
+    card(Status.PASS, interrupted=True)
+    done = perfkit("validate")
+    assert done.code == 130
+    assert "interrupted" in done.out
+
+
+def test_the_table_names_what_differs(perfkit, card):
+    card(Status.FAIL, Status.SKIPPED)
+    out = perfkit("validate").out
+    assert "1 fail, 1 skipped" in out
+    assert "64 threads, 24 registers" in out
+    assert "may not read the GPU's counters" in out
+    assert "--seed 7" in out
+
+
+def test_json_follows_its_schema(perfkit, card):
+    card(Status.PASS, Status.FAIL)
+    report = json.loads(perfkit("validate -f json").out)
+    follows("validate", report)
+    assert report["status"] == "fail"
+    assert report["cards"][0]["checks"][1]["differences"]
+
+
+def test_options_reach_the_run(perfkit, card):
+    asked = card(Status.PASS)
+    done = perfkit("validate --device 0,1 --only residency,fits --quick --seed 7 --time-limit 9")
+    assert done.code == 0
+    assert asked["devices"] == [0, 1]
+    assert asked["only"] == ["residency", "fits"]
+    assert (asked["quick"], asked["seed"], asked["seconds"]) == (True, 7, 9)
+
+
+def test_saved_in_every_form(perfkit, card, tmp_path):
+    card(Status.PASS)
+    folder = tmp_path / "new" / "reports"
+    assert perfkit(["validate", "--save", str(folder)]).code == 0
+    names = sorted(path.name for path in folder.iterdir())
+    stem = "h200-sxm-2026-11-30"
+    assert names == [f"{stem}.html", f"{stem}.json", f"{stem}.md"]
+    follows("validate", json.loads((folder / f"{stem}.json").read_text("utf-8")))
+    assert (folder / f"{stem}.html").read_text("utf-8").startswith("<!doctype html>")
+
+
+def test_html_to_a_file(perfkit, card, tmp_path):
+    card(Status.PASS)
+    page = tmp_path / "page.html"
+    done = perfkit(["validate", "-f", "html", "-o", str(page)])
+    assert (done.code, done.out) == (0, "")
+    assert "</html>" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("validate --device x", "--device 'x': not a card"),
+        ("validate --device 0,", "not a card"),
+        ("validate --device -1", "not a card"),
+        ("validate --only nothing", "there is no check 'nothing'"),
+        ("validate --seed -1", "--seed"),
+        ("validate --time-limit 0", "--time-limit"),
+        ("validate --format pdf", "--format"),
+    ],
+)
+def test_what_cannot_be_asked(refused, arguments, says):
+    assert says in refused(arguments)
+
+
+def test_a_folder_that_cannot_be_made(perfkit, card, tmp_path):
+    card(Status.PASS)
+    (tmp_path / "file").touch()
+    done = perfkit(["validate", "--save", str(tmp_path / "file" / "reports")])
+    assert done.code == 2
+    assert "--save" in done.err

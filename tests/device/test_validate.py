@@ -1,0 +1,148 @@
+"""``device.validate``: what becomes of children that end well, badly, or not by themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from perfkit.analysis.validation import QUESTIONS, SHOWN, Status
+from perfkit.device import validate as module
+from perfkit.device.child import End, Failure, Outcome
+from perfkit.device.properties import read_device
+from perfkit.device.validate import check_names, fresh_seed, validate
+from perfkit.errors import UsageError
+from tests.device.fakes import FakeDriver, h200_attributes
+
+
+def tally(compared=1, differing=0, nothing=None, **figures):
+    found = {"configuration": "64 threads", "predicted": "4", "measured": "3"}
+    return {
+        "compared": compared,
+        "differing": differing,
+        "differences": [found] * min(differing, SHOWN),
+        "figures": figures,
+        "nothing": nothing,
+    }
+
+
+@pytest.fixture
+def cards(monkeypatch):
+    """Cards whose children give what a test says: check -> tallies, failure."""
+    asked = []
+
+    def use(answers=None, driver=None, devices=1):
+        driver = driver or FakeDriver(devices=devices)
+        monkeypatch.setattr(module, "read_device", lambda index: read_device(index, driver))
+
+        def child(task, arguments, *, uuid, limits, monitor, on_result):
+            asked.append((task, arguments, uuid, limits.seconds))
+            tallies, failure = (answers or {}).get(arguments["name"], ([tally()], None))
+            for one in tallies:
+                on_result(one)
+            return Outcome(results=tuple(tallies), failure=failure)
+
+        monkeypatch.setattr(module, "run_child", child)
+        return asked
+
+    return use
+
+
+def test_every_check_runs_in_a_child_of_its_own(cards):
+    asked = cards()
+    done = []
+    report = validate(seed=7, on_check=done.append)
+    assert [check.status for check in report.checks] == [Status.PASS] * len(QUESTIONS)
+    assert done == list(report.checks)
+    assert [one[1]["name"] for one in asked] == list(check_names())
+    assert {one[0] for one in asked} == {"validate"}
+    assert all(one[1] == {"name": one[1]["name"], "seed": 7, "quick": False} for one in asked)
+    assert [one[3] for one in asked] == [question.seconds for question in QUESTIONS]
+    assert (report.seed, report.quick) == (7, False)
+    scopes = {check.name: check.scope for check in report.checks}
+    assert scopes["residency"] == scopes["access-counters"] == "measured"
+    assert scopes["attributes"] == "stated"
+
+
+def test_some_checks_with_a_limit_of_ones_own(cards):
+    asked = cards()
+    report = validate(only=["residency", "attributes"], quick=True, seconds=9)
+    assert [check.name for check in report.checks] == ["attributes", "residency"]
+    assert all(one[1]["quick"] and one[3] == 9 for one in asked)
+
+
+def test_the_seed_is_fresh_each_time(cards):
+    cards()
+    assert len({fresh_seed() for _ in range(20)}) > 10
+    assert validate(only=["attributes"]).seed >= 0
+
+
+def test_an_unknown_check_is_refused_before_a_card_is_needed():
+    with pytest.raises(UsageError, match="no check 'residensy'"):
+        validate(only=["residensy"])
+
+
+def test_tallies_add_up(cards):
+    parts = [tally(10, 0, a=1), tally(20, 15, a=2, b="x"), tally(5, 3)]
+    cards({"residency": (parts, None)})
+    (check,) = validate(only=["residency"]).checks
+    assert (check.status, check.compared, check.differing) == (Status.FAIL, 35, 18)
+    assert len(check.differences) == SHOWN
+    assert check.figures == {"a": 2, "b": "x"}
+
+
+@pytest.mark.parametrize(
+    ("tallies", "failure", "status", "reason"),
+    [
+        ([tally(0, nothing="no clusters")], None, Status.SKIPPED, "no clusters"),
+        ([], None, Status.SKIPPED, "it compared nothing"),
+        ([tally(9)], Failure(end=End.TIMEOUT, message="too long"), Status.UNFINISHED, "too long"),
+        ([tally(9, 1)], Failure(end=End.TIMEOUT, message="too long"), Status.FAIL, "too long"),
+        (
+            [],
+            Failure(end=End.CRASHED, message="ended early", log="a\nZeroDivisionError: x"),
+            Status.UNFINISHED,
+            "ended early: ZeroDivisionError: x",
+        ),
+    ],
+)
+def test_what_is_not_a_pass(cards, tallies, failure, status, reason):
+    cards({"clusters": (tallies, failure)})
+    check, after = validate(only=["clusters", "residency"]).checks
+    assert (check.status, check.reason) == (status, reason)
+    assert after.status is Status.PASS
+
+
+def test_ctrl_c_keeps_what_is_done(cards):
+    interrupted = Failure(end=End.INTERRUPTED, message="interrupted", exit_code=130)
+    cards({"clusters": ([tally(3)], interrupted)}, devices=2)
+    report = validate([0, 1])
+    (card,) = report.cards
+    assert card.interrupted
+    names = [check.name for check in card.checks]
+    assert names == list(check_names()[: len(names)])
+    assert names[-1] == "clusters"
+    assert card.checks[-1].status is Status.UNFINISHED
+
+
+def test_several_cards(cards):
+    asked = cards(devices=2)
+    report = validate([0, 1], only=["attributes"])
+    assert len(report.cards) == 2
+    assert len({one[2] for one in asked}) == 2
+
+
+def test_a_capability_that_the_database_lacks_has_nothing_to_compare(cards):
+    unknown = {"COMPUTE_CAPABILITY_MAJOR": 99, "COMPUTE_CAPABILITY_MINOR": 0}
+    asked = cards(driver=FakeDriver(values=h200_attributes() | unknown))
+    report = validate()
+    assert asked == []
+    assert {check.status for check in report.checks} == {Status.SKIPPED}
+    assert all("lacks compute capability 99.0" in check.reason for check in report.checks)
+    assert {check.scope for check in report.checks} == {"unknown"}
+
+
+def test_another_capability_rests_on_assumptions(cards):
+    ada = {"COMPUTE_CAPABILITY_MAJOR": 8, "COMPUTE_CAPABILITY_MINOR": 9}
+    cards(driver=FakeDriver(values=h200_attributes() | ada))
+    scopes = {check.name: check.scope for check in validate().checks}
+    assert scopes["residency"] == scopes["access-counters"] == "assumed"
+    assert scopes["driver-occupancy"] == "stated"
