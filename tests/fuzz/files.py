@@ -141,12 +141,15 @@ def _name(data: bytes, path: Path) -> None:
 
 def _container(made: _Extracted, path: Path) -> None:
     with mock.patch.object(tools, "run", made.run):
-        check(read_container(CONTAINERS / "plain.fatbin", name="fuzz").kernels)
+        check(read_container(path, name="fuzz", fatbins=_PLAIN).kernels)
 
 
 def _cuobjdump(data: bytes, path: Path) -> None:
     path.write_bytes(data)
     check(read_container(path).kernels)
+
+
+_PLAIN = (CONTAINERS / "plain.fatbin").read_bytes()
 
 
 class _Extracted(NamedTuple):
@@ -228,8 +231,7 @@ def readers() -> dict[str, Reader]:
     """Every reader of compiled code by its name, but for logs and reports (``texts``)."""
     cubins = [elf(data) for data in _data(*_CUBINS)]
     hosts = [elf(data) for data in _data(*(f"containers/{name}" for name in _HOSTS))]
-    plain = (CONTAINERS / "plain.fatbin").read_bytes()
-    windows = elf(windows_library(plain, plain))
+    windows = elf(windows_library(_PLAIN, _PLAIN))
     metadata = [
         words(data, pieces.JSON_WORD, *pieces.JSON)
         for data in _data("triton/metadata/d11a.json", "triton/metadata/d11b.json",
