@@ -25,7 +25,7 @@ _NO_CONSTANT: Final = "ptxas does not print it for this target"
 _NO_TOTAL: Final = "ptxas prints it only for kernels that use a stack"
 _NO_FRAME: Final = "the log has no line 'bytes stack frame' of the kernel"
 _ONLY_LINKED: Final = "the log has only the linker's lines, which do not say"
-_NO_CALLEE: Final = "the log names no function that the kernel calls"
+NO_CALLEE: Final = "the log names no function that the kernel calls"
 _CUT: Final = "the line with the registers breaks off"
 _UNBOUNDED: Final = (
     "the compiler cannot tell: recursion, or calls of unknown functions; the kernel's own frame "
@@ -169,7 +169,7 @@ def _callees(entry: Entry, numbers: dict[str, int | None], unknown: dict[str, st
     if entry.module.spills is not None:
         unknown[stores] = unknown[loads] = _APART.format(line=entry.module.spills)
     elif entry.callees is None:
-        unknown[stores] = unknown[loads] = _NO_CALLEE
+        unknown[stores] = unknown[loads] = NO_CALLEE
     else:
         _, numbers[stores], numbers[loads] = entry.callees
 

@@ -86,7 +86,7 @@ def change_text(change: Change, needed: int | None = None) -> str:
     return _CHANGES[change.kind].format(value=change.value, target=change.target, less=less)
 
 
-def _why(fit: Fit) -> str | None:
+def why(fit: Fit) -> str | None:
     texts = (*(obstacle_text(fit, obstacle) for obstacle in fit.obstacles), *fit.unknown)
     return "; ".join(texts) or None
 
@@ -151,7 +151,7 @@ _RESIDENT: Final[tuple[Field, ...]] = (
 )
 _CONDITION: Final[Field] = (Column("opt_in", "after opting in to"), _opt_in)
 _WORDS: Final[tuple[Field, ...]] = (
-    (Column("why", "why not"), _why),
+    (Column("why", "why not"), why),
     (Column("remedy", "what would make it fit"), _remedy),
 )
 _SHOWN: Final[Field] = (Column("launches", "launches"), lambda f: _VERDICTS[f.launches])
