@@ -103,9 +103,11 @@ def _builds(
 
     Beside them how much of the files could not be read.
     """
+    if str(old) == str(new) == "-":
+        raise UsageError("stdin is one of the two builds, not both", hint="save one to a file")
     sources = [path for path in (old, new) if kernel_options.is_source(path)]
     # options for the compiler are no mistake where one of the two is compiled here
-    plain = _without_compiler(kernels) if sources else kernels
+    plain = without_compiler(kernels) if sources else kernels
     compiled: dict[Path, list[KernelResources]] = {}
     unread = 0
     for path in dict.fromkeys((old, new)):
@@ -122,7 +124,8 @@ def _builds(
     return compiled[old], compiled[new], unread
 
 
-def _without_compiler(kernels: KernelOptions) -> KernelOptions:
+def without_compiler(kernels: KernelOptions) -> KernelOptions:
+    """The options for files that are compiled already, where others are sources."""
     return replace(
         kernels,
         include=None,

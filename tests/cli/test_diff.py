@@ -207,3 +207,7 @@ def test_formats(perfkit, builds, tmp_path):
     done = perfkit(f"{line} -f markdown -o {path} --check")
     assert (done.code, done.out) == (1, "")
     assert path.read_text().splitlines() == markdown
+
+
+def test_stdin_is_not_both_builds(refused):
+    assert "stdin is one of the two builds" in refused(["diff", "-", "-", "--check"])
