@@ -26,9 +26,10 @@ class _Kernel(NamedTuple):
     bound: int | None  #: its launch bound; without one the model has to know by itself
 
 
-def _kernels(trial: Trial) -> list[_Kernel]:
+def _kernels(trial: Trial, full: int) -> list[_Kernel]:
+    """Half of them with shared memory of their own; and some with launch bounds."""
     most = trial.capability.registers.max_per_thread
-    plain, with_static = trial.count(15, 4), trial.count(15, 3)
+    plain, with_static = trial.count(full - full // 2, 4), trial.count(full // 2, 3)
     variants = [
         *random_variants(trial.chance, most, plain=plain, with_static=with_static),
         *(Variant(launch_bound=bound) for bound in _BOUNDS),
@@ -43,7 +44,7 @@ def _kernels(trial: Trial) -> list[_Kernel]:
 def driver_occupancy(trial: Trial) -> Iterator[Tally]:
     """Random launches of each kernel, without and with the opt-in to more shared memory."""
     shared = trial.capability.shared_memory
-    kernels = _kernels(trial)
+    kernels = _kernels(trial, 30)
     ledger = Ledger()
     ledger.figures["kernels"] = len(kernels)
     per_limit = -(-trial.count(24_000, 1_500) // (2 * len(kernels)))
@@ -87,10 +88,10 @@ def block_size(trial: Trial) -> Iterator[Tally]:
     """The launch helper's answers. It heeds a preference of 0 % and no other."""
     card, optin = trial.card, trial.capability.shared_memory.max_per_block_optin_bytes
     ledger = Ledger()
-    for function, bound in _kernels(trial):
+    for function, bound in _kernels(trial, 12):
         most = optin - function.static_shared_bytes
         function.allow_dynamic(most)
-        for _ in range(trial.count(40, 10)):
+        for _ in range(trial.count(100, 10)):
             dynamic = some_bytes(trial.chance, most)
             carveout = trial.chance.choice((-1, 0, some_carveout(trial.chance)))
             function.prefer_carveout(carveout)
@@ -112,10 +113,10 @@ def available_shared(trial: Trial) -> Iterator[Tally]:
     """N blocks fit with perfkit's answer and not with one unit more, by the driver's occupancy."""
     shared = trial.capability.shared_memory
     ledger = Ledger()
-    for function, bound in _kernels(trial):
+    for function, bound in _kernels(trial, 12):
         most = shared.max_per_block_optin_bytes - function.static_shared_bytes
         function.allow_dynamic(most)
-        for _ in range(trial.count(60, 15)):
+        for _ in range(trial.count(150, 15)):
             threads, carveout = some_threads(trial.chance, bound), some_carveout(trial.chance)
             blocks = trial.chance.choice((1, 2, 3, 4, trial.chance.randint(1, 32)))
             shape = Shape(function, threads, 0, carveout)

@@ -62,7 +62,7 @@ COUNTED(16, "v4.u32", "{%0, %1, %2, %3}")
         {                                                                                            \
             unsigned a = threadIdx.x, b = 1, c = 2, d = 3;                                           \
             ASM(ACCESS, "r", shared);                                                                \
-            sum ^= a ^ b ^ c ^ d;                                                                    \
+            sum ^= a;                                                                                \
         }                                                                                            \
         shared += step;                                                                              \
     }                                                                                                \

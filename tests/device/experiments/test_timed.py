@@ -47,6 +47,7 @@ def pipelines(monkeypatch):
             return schedule(work, plan).makespan_s * change(plan)
 
         monkeypatch.setattr(overlap_checks, "_Bench", lambda *_, **__: None)
+        monkeypatch.setattr(overlap_checks, "_ready_first", lambda *_: None)
         monkeypatch.setattr(overlap_checks, "_given", lambda _: GIVEN)
         monkeypatch.setattr(overlap_checks, "_pipeline", measured)
         return sums("overlap", FakeCard(), quick=quick)
