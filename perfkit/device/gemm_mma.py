@@ -19,7 +19,7 @@ _CHUNK_BYTES: Final = 16
 #: of k in one row of shared memory: below two steps nothing loads ahead
 _ROWS_BYTES: Final = (64, 128, 256)
 #: rows of tiles whose blocks run together
-GROUP: Final = 8
+GROUP: Final = 16
 
 
 def kernel(problem: Problem, tiling: Tiling, *, group: int = GROUP) -> MatrixKernel:

@@ -171,7 +171,7 @@ def _attention(dtype: DType, sizes: Sizes, *, is_causal: bool) -> Case:
 def _mma(dtype: DType, tile: tuple[int, int], warp: tuple[int, int], stages: int) -> Workload:
     row = 128 * 8 // dtype.bits
     tiles = {"tile_m": tile[0], "tile_n": tile[1], "tile_k": row}
-    tiles |= {"warp_m": warp[0], "warp_n": warp[1], "stages": stages, "group": 4}
+    tiles |= {"warp_m": warp[0], "warp_n": warp[1], "stages": stages, "group": gemm_mma.GROUP}
     odd = {"m": 300, "n": 520, "k": 5 * row}
     small = {"tile_m": 64, "tile_n": 64, "tile_k": row // 2, "warp_m": 32, "warp_n": 32}
     return Workload(
@@ -189,7 +189,7 @@ def _mma(dtype: DType, tile: tuple[int, int], warp: tuple[int, int], stages: int
 def _wgmma(dtype: DType) -> Workload:
     row = 128 * 8 // dtype.bits
     tiles = {"tile_m": 128, "tile_n": 256, "tile_k": row, "warp_m": 16, "stages": 4}
-    tiles |= {"cluster_m": 1, "cluster_n": 1, "group": 8}
+    tiles |= {"cluster_m": 1, "cluster_n": 1, "group": gemm_wgmma.GROUP}
     odd = {"m": 300, "n": 520, "k": 5 * row}
     pairs = {"tile_m": 256, "tile_n": 128, "warp_m": 32, "cluster_m": 2, "stages": 3}
     return Workload(
