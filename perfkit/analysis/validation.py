@@ -139,6 +139,19 @@ QUESTIONS: Final = (
         measured="reads of DRAM with so many bytes under way",
         basis=Basis.GENERAL,
     ),
+    Question(
+        name="bounds",
+        predicted="the least time of the library's kernels, and the time of those that DRAM limits",
+        measured="events of the card",
+        basis=Basis.GENERAL,
+    ),
+    Question(
+        name="recommendation",
+        predicted="the recommended block size is close to the best",
+        measured="the library's kernels over all their block sizes",
+        basis=Basis.GENERAL,
+        seconds=300,
+    ),
 )
 
 #: the capability on which what is not stated was measured

@@ -44,7 +44,7 @@ class ValidateFormat(StrEnum):
 def validate(
     device: Annotated[
         str,
-        typer.Option("--device", metavar="N", help="Which card, as CUDA counts them: 0, 0,1, all."),
+        typer.Option("--device", metavar="NUMBERS", help="Which cards: 0, 0,1 or all."),
     ] = "0",
     only: Annotated[
         str | None,
@@ -80,12 +80,16 @@ def validate(
     cannot be compared here is skipped, with the reason. The exit code is 0 if all that was
     compared agrees, 1 if something differs, 3 if nothing could be compared.
     """
+    from perfkit.device.items import devices_of
+    from perfkit.device.validate import questions
     from perfkit.device.validate import validate as run
     from perfkit.report.views import validate as view
 
+    names = [name.strip() for name in only.split(",")] if only is not None else []
+    questions(names)  # a typing error is told before a card is asked for
     report = run(
-        _devices(device),
-        only=[name.strip() for name in only.split(",")] if only is not None else [],
+        devices_of(device),
+        only=names,
         quick=quick,
         seed=seed,
         seconds=time_limit,
@@ -99,17 +103,6 @@ def validate(
         raise typer.Exit(_INTERRUPTED)
     if code := _EXIT[view.overall(report)]:
         raise typer.Exit(code)
-
-
-def _devices(text: str) -> list[int]:
-    """Card numbers, in the order they were typed."""
-    if text.strip().lower() == "all":
-        from perfkit.access import require_cuda
-
-        return list(range(require_cuda()))
-    if not re.fullmatch(r"\s*\d{1,4}\s*(,\s*\d{1,4}\s*)*", text, re.ASCII):
-        raise UsageError(f"--device {text!r}: not a card", hint="write 0, or 0,1, or all")
-    return list(dict.fromkeys(int(one) for one in text.split(",")))
 
 
 def _tell(text: str) -> None:

@@ -22,12 +22,13 @@ from perfkit.analysis.validation import (
 from perfkit.device.child import Limits, run_child
 from perfkit.device.environment import environment
 from perfkit.device.nvml import Monitor
-from perfkit.device.properties import read_device, target_of
+from perfkit.device.properties import target_of
 from perfkit.errors import UnknownTarget, UsageError
 
 if TYPE_CHECKING:
     from perfkit.arch.types import Target
     from perfkit.device.child import Outcome
+    from perfkit.device.properties import Device
 
 _INTERRUPTED: Final = 130
 #: seeds are small enough to be typed
@@ -39,13 +40,26 @@ def check_names() -> tuple[str, ...]:
     return tuple(question.name for question in QUESTIONS)
 
 
+def questions(only: Sequence[str]) -> tuple[Question, ...]:
+    """Those of these names, or all.
+
+    Raises:
+        UsageError: a name that no check has.
+    """
+    for name in only:
+        if name not in check_names():
+            hint = f"one of: {', '.join(check_names())}"
+            raise UsageError(f"there is no check {name!r}", hint=hint)
+    return tuple(question for question in QUESTIONS if not only or question.name in only)
+
+
 def fresh_seed() -> int:
     """Another one each time."""
     return random.SystemRandom().randrange(_MOST_SEED)
 
 
 def validate(
-    devices: Sequence[int] = (0,),
+    devices: Sequence[Device],
     *,
     only: Sequence[str] = (),
     quick: bool = False,
@@ -57,7 +71,7 @@ def validate(
     """Hold predictions against cards, one card after another.
 
     Args:
-        devices: which cards, as CUDA counts them.
+        devices: the cards.
         only: some of ``check_names``; empty: all.
         quick: fewer configurations.
         seed: of the configurations; None: a fresh one.
@@ -67,17 +81,12 @@ def validate(
 
     Raises:
         UsageError: an unknown check.
-        Unavailable: no CUDA package, driver or device.
     """
-    for name in only:
-        if name not in check_names():
-            hint = f"one of: {', '.join(check_names())}"
-            raise UsageError(f"there is no check {name!r}", hint=hint)
     seed = fresh_seed() if seed is None else seed
-    chosen = [question for question in QUESTIONS if not only or question.name in only]
+    chosen = questions(only)
     cards: list[CardReport] = []
-    for index in devices:
-        card = _Card(index, seed=seed, quick=quick, seconds=seconds)
+    for device in devices:
+        card = _Card(device, seed=seed, quick=quick, seconds=seconds)
         cards.append(card.report(chosen, on_start, on_check))
         if cards[-1].interrupted:
             break
@@ -87,8 +96,8 @@ def validate(
 class _Card:
     """One card and the checks on it."""
 
-    def __init__(self, index: int, *, seed: int, quick: bool, seconds: float | None) -> None:
-        self._device = read_device(index)
+    def __init__(self, device: Device, *, seed: int, quick: bool, seconds: float | None) -> None:
+        self._device = device
         self._monitor = Monitor(self._device.uuid)
         self._seed, self._quick, self._seconds = seed, quick, seconds
         self._target: Target | None = None

@@ -7,6 +7,8 @@ import json
 import pytest
 
 from perfkit.analysis.validation import Status
+from perfkit.device.properties import read_devices
+from tests.device.fakes import FakeDriver
 from tests.report import measured
 from tests.report.schemas import validate as follows
 
@@ -24,6 +26,8 @@ def card(monkeypatch):
             return measured.validation(*outcomes, interrupted=interrupted)
 
         monkeypatch.setattr("perfkit.device.validate.validate", run)
+        driver = FakeDriver(devices=2)
+        monkeypatch.setattr("perfkit.device.items.read_devices", lambda: read_devices(driver))
         return asked
 
     return use
@@ -77,7 +81,7 @@ def test_options_reach_the_run(perfkit, card):
     asked = card(Status.PASS)
     done = perfkit("validate --device 0,1 --only residency,fits --quick --seed 7 --time-limit 9")
     assert done.code == 0
-    assert asked["devices"] == [0, 1]
+    assert [device.index for device in asked["devices"]] == [0, 1]
     assert asked["only"] == ["residency", "fits"]
     assert (asked["quick"], asked["seed"], asked["seconds"]) == (True, 7, 9)
 
@@ -104,9 +108,9 @@ def test_html_to_a_file(perfkit, card, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ("validate --device x", "--device 'x': not a card"),
-        ("validate --device 0,", "not a card"),
-        ("validate --device -1", "not a card"),
+        ("validate --device x", "--device 'x': no number of a device"),
+        ("validate --device 0,", "no number of a device"),
+        ("validate --device -1", "no number of a device"),
         ("validate --only nothing", "there is no check 'nothing'"),
         ("validate --seed -1", "--seed"),
         ("validate --time-limit 0", "--time-limit"),

@@ -7,8 +7,8 @@ import pytest
 from perfkit.analysis.validation import QUESTIONS, SHOWN, Status
 from perfkit.device import validate as module
 from perfkit.device.child import End, Failure, Outcome
-from perfkit.device.properties import read_device
-from perfkit.device.validate import check_names, fresh_seed, validate
+from perfkit.device.properties import read_devices
+from perfkit.device.validate import check_names, fresh_seed, questions
 from perfkit.errors import UsageError
 from tests.device.fakes import FakeDriver, h200_attributes
 
@@ -30,9 +30,6 @@ def cards(monkeypatch):
     asked = []
 
     def use(answers=None, driver=None, devices=1):
-        driver = driver or FakeDriver(devices=devices)
-        monkeypatch.setattr(module, "read_device", lambda index: read_device(index, driver))
-
         def child(task, arguments, *, uuid, limits, monitor, on_result):
             asked.append((task, arguments, uuid, limits.seconds))
             tallies, failure = (answers or {}).get(arguments["name"], ([tally()], None))
@@ -41,13 +38,14 @@ def cards(monkeypatch):
             return Outcome(results=tuple(tallies), failure=failure)
 
         monkeypatch.setattr(module, "run_child", child)
-        return asked
+        found = read_devices(driver or FakeDriver(devices=devices))
+        return asked, lambda **options: module.validate(found, **options)
 
     return use
 
 
 def test_every_check_runs_in_a_child_of_its_own(cards):
-    asked = cards()
+    asked, validate = cards()
     done = []
     report = validate(seed=7, on_check=done.append)
     assert [check.status for check in report.checks] == [Status.PASS] * len(QUESTIONS)
@@ -63,26 +61,26 @@ def test_every_check_runs_in_a_child_of_its_own(cards):
 
 
 def test_some_checks_with_a_limit_of_ones_own(cards):
-    asked = cards()
+    asked, validate = cards()
     report = validate(only=["residency", "attributes"], quick=True, seconds=9)
     assert [check.name for check in report.checks] == ["attributes", "residency"]
     assert all(one[1]["quick"] and one[3] == 9 for one in asked)
 
 
 def test_the_seed_is_fresh_each_time(cards):
-    cards()
+    _, validate = cards()
     assert len({fresh_seed() for _ in range(20)}) > 10
     assert validate(only=["attributes"]).seed >= 0
 
 
 def test_an_unknown_check_is_refused_before_a_card_is_needed():
     with pytest.raises(UsageError, match="no check 'residensy'"):
-        validate(only=["residensy"])
+        questions(["residensy"])
 
 
 def test_tallies_add_up(cards):
     parts = [tally(10, 0, a=1), tally(20, 15, a=2, b="x"), tally(5, 3)]
-    cards({"residency": (parts, None)})
+    _, validate = cards({"residency": (parts, None)})
     (check,) = validate(only=["residency"]).checks
     assert (check.status, check.compared, check.differing) == (Status.FAIL, 35, 18)
     assert len(check.differences) == SHOWN
@@ -105,7 +103,7 @@ def test_tallies_add_up(cards):
     ],
 )
 def test_what_is_not_a_pass(cards, tallies, failure, status, reason):
-    cards({"clusters": (tallies, failure)})
+    _, validate = cards({"clusters": (tallies, failure)})
     check, after = validate(only=["clusters", "residency"]).checks
     assert (check.status, check.reason) == (status, reason)
     assert after.status is Status.PASS
@@ -113,8 +111,8 @@ def test_what_is_not_a_pass(cards, tallies, failure, status, reason):
 
 def test_ctrl_c_keeps_what_is_done(cards):
     interrupted = Failure(end=End.INTERRUPTED, message="interrupted", exit_code=130)
-    cards({"clusters": ([tally(3)], interrupted)}, devices=2)
-    report = validate([0, 1])
+    _, validate = cards({"clusters": ([tally(3)], interrupted)}, devices=2)
+    report = validate()
     (card,) = report.cards
     assert card.interrupted
     names = [check.name for check in card.checks]
@@ -124,15 +122,15 @@ def test_ctrl_c_keeps_what_is_done(cards):
 
 
 def test_several_cards(cards):
-    asked = cards(devices=2)
-    report = validate([0, 1], only=["attributes"])
+    asked, validate = cards(devices=2)
+    report = validate(only=["attributes"])
     assert len(report.cards) == 2
     assert len({one[2] for one in asked}) == 2
 
 
 def test_a_capability_that_the_database_lacks_has_nothing_to_compare(cards):
     unknown = {"COMPUTE_CAPABILITY_MAJOR": 99, "COMPUTE_CAPABILITY_MINOR": 0}
-    asked = cards(driver=FakeDriver(values=h200_attributes() | unknown))
+    asked, validate = cards(driver=FakeDriver(values=h200_attributes() | unknown))
     report = validate()
     assert asked == []
     assert {check.status for check in report.checks} == {Status.SKIPPED}
@@ -142,7 +140,7 @@ def test_a_capability_that_the_database_lacks_has_nothing_to_compare(cards):
 
 def test_another_capability_rests_on_assumptions(cards):
     ada = {"COMPUTE_CAPABILITY_MAJOR": 8, "COMPUTE_CAPABILITY_MINOR": 9}
-    cards(driver=FakeDriver(values=h200_attributes() | ada))
+    _, validate = cards(driver=FakeDriver(values=h200_attributes() | ada))
     scopes = {check.name: check.scope for check in validate().checks}
     assert scopes["residency"] == scopes["access-counters"] == "assumed"
     assert scopes["driver-occupancy"] == "stated"

@@ -25,6 +25,8 @@ CHECKS: Final = {
     "access-timing": "access_timing:access_timing",
     "overlap": "overlap_checks:overlap",
     "latency-hiding": "latency_hiding:latency_hiding",
+    "bounds": "library_checks:bounds",
+    "recommendation": "library_checks:recommendation",
 }
 #: check -> module and function that launches what a profiler watches
 PROFILED: Final = {

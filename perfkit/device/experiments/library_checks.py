@@ -1,0 +1,199 @@
+"""The library's kernels against their bounds, their predicted times and the recommended block size.
+
+``bounds``: no kernel is faster than what its bytes and operations take at the data sheet's rates;
+one that DRAM limits takes what its mix of reads and writes takes at the rate that this very card
+was just measured to have. ``recommendation``: the block size that ``perfkit recommend`` chooses,
+from registers and shared memory alone, against the best of all block sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from perfkit.analysis.block_sizes import Request, Wish, choose
+from perfkit.analysis.measurement import FASTER
+from perfkit.analysis.prediction import predict
+from perfkit.analysis.validation import Tally
+from perfkit.device import bench as benches
+from perfkit.device.experiments import ceiling
+from perfkit.device.experiments.bandwidth import dram
+from perfkit.device.experiments.trial import Ledger
+from perfkit.device.machine import machine_of
+from perfkit.device.timing import Sampling, Stopwatch
+from perfkit.device.workloads.library import cannot_run, library
+from perfkit.errors import DoesNotFit, UsageError
+from perfkit.models.roofs import Ceilings
+
+if TYPE_CHECKING:
+    from perfkit.analysis.prediction import Machine
+    from perfkit.device.backend import Card
+    from perfkit.device.experiments.trial import Trial
+    from perfkit.device.workload import Case, Workload
+
+#: of the time predicted for a kernel that DRAM limits
+_MEMORY_BOUND_OFF: Final = 0.10
+#: of the time at the best block size: the worst kernel, and half of them
+_WORST_REGRET: Final = 0.10
+_MEDIAN_REGRET: Final = 0.02
+_WARP: Final = 32
+_MOST_THREADS: Final = 1024
+
+
+def _workloads(trial: Trial) -> list[Workload]:
+    """Those that this card runs and that have a bound of their own."""
+    here = trial.card.device.compute_capability
+    return [one for one in library().values() if cannot_run(one, here) is None]
+
+
+def bounds(trial: Trial) -> Iterator[Tally]:
+    """Every kernel once, at its usual size."""
+    card = trial.card
+    stopwatch = Stopwatch(card)
+    sheet = machine_of(card.device)
+    measured = machine_of(card.device, _ceilings(card, stopwatch, sheet))
+    bench, ledger = benches.Bench(card, stopwatch), Ledger()
+    samples = trial.count(20, 7)
+    for workload in _workloads(trial)[:: trial.count(1, 3)]:
+        case = workload.case({})
+        if case.staged is not None or case.chain is not None:
+            continue  # stages are what overlap checks; chains are latencies
+        found = _time(bench, workload, case, samples)
+        _held_to_bound(ledger, sheet, workload, case, found)
+        _held_to_memory(ledger, measured, workload, case, found)
+        yield ledger.tally()
+
+
+def _ceilings(card: Card, stopwatch: Stopwatch, sheet: Machine) -> Ceilings:
+    """What DRAM gives in this run, by its mix of reads and writes."""
+    place = ceiling.Bench(card=card, stopwatch=stopwatch, quick=True)
+    mixes = {one.name: one.value for one in dram(place)}
+    return Ceilings(
+        gpu=sheet.gpu.key,
+        compute={},
+        memory={"dram": max(mixes.values())},
+        clock_hz=None,
+        origin="this run",
+        mixes=mixes,
+    )
+
+
+def _time(bench: benches.Bench, workload: Workload, case: Case, samples: int) -> float:
+    """Median seconds."""
+    sampling = Sampling(samples=samples, cold=workload.cold, warmup_s=0.02, most_seconds=0.5)
+    return float(median(bench.time(case, sampling)["samples_s"]))
+
+
+def _held_to_bound(
+    ledger: Ledger, machine: Machine, workload: Workload, case: Case, found: float
+) -> None:
+    least = predict(
+        machine, case.demand, cold=workload.cold, footprint_bytes=case.footprint_bytes
+    ).bound_s
+    if least is None:
+        ledger.add("without a bound")
+        return
+    shown = f"at least {least * 1e6:.1f} µs"
+    ledger.add("held against their bound")
+    ledger.compare(shown, f"{found * 1e6:.1f} µs", workload.name, agrees=found >= FASTER * least)
+
+
+def _held_to_memory(
+    ledger: Ledger, machine: Machine, workload: Workload, case: Case, found: float
+) -> None:
+    """Only what DRAM alone limits."""
+    expected = predict(
+        machine, case.demand, cold=workload.cold, footprint_bytes=case.footprint_bytes
+    )
+    if expected.bound_by != ("dram",) or expected.expected_s is None:
+        return
+    off = found / expected.expected_s - 1
+    ledger.add("limited by DRAM alone")
+    worst = float(ledger.figures.get("largest deviation of these", 0.0))
+    ledger.figures["largest deviation of these"] = max(worst, round(abs(off), 4))
+    text = f"{workload.name}, with the DRAM rate measured in this run"
+    times = f"{expected.expected_s * 1e6:.1f} µs", f"{found * 1e6:.1f} µs ({off:+.1%})"
+    ledger.compare(times[0], times[1], text, agrees=abs(off) <= _MEMORY_BOUND_OFF)
+
+
+def recommendation(trial: Trial) -> Iterator[Tally]:
+    """Every kernel with a free block size, over all of its block sizes."""
+    card = trial.card
+    bench, ledger = benches.Bench(card, Stopwatch(card)), Ledger()
+    regrets: list[float] = []
+    for workload in _free(trial)[:: trial.count(1, 4)]:
+        cases = dict(_sweep(workload, step=trial.count(_WARP, 4 * _WARP)))
+        chosen = _recommended(trial, bench, workload, cases)
+        if chosen is None:
+            ledger.add("kernels that take none of the recommended block sizes")
+            continue
+        samples = trial.count(9, 5)
+        times = {t: _time(bench, workload, case, samples) for t, case in cases.items()}
+        best = min(times, key=lambda threads: times[threads])
+        regrets.append(times[chosen] / times[best] - 1)
+        ledger.figures[workload.name] = (
+            f"{chosen} threads recommended, {best} the best, regret {regrets[-1]:.1%}"
+        )
+        predicted = f"at most {_WORST_REGRET:.0%} slower than the best"
+        shown = f"{regrets[-1]:.1%} slower: {chosen} threads, where {best} are best"
+        ledger.compare(predicted, shown, workload.name, agrees=regrets[-1] <= _WORST_REGRET)
+        yield ledger.tally()
+    if regrets:
+        middle = median(regrets)
+        ledger.figures |= {
+            "median regret": f"{middle:.2%}",
+            "worst regret": f"{max(regrets):.2%}",
+        }
+        ledger.compare(
+            f"at most {_MEDIAN_REGRET:.0%}",
+            f"{middle:.2%}",
+            "median over the kernels",
+            agrees=middle <= _MEDIAN_REGRET,
+        )
+    yield ledger.tally()
+
+
+def _free(trial: Trial) -> list[Workload]:
+    return [one for one in _workloads(trial) if "threads" in one.sizes and _plain(one)]
+
+
+def _plain(workload: Workload) -> bool:
+    case = workload.case({})
+    return case.staged is None and case.persistent is None
+
+
+def _sweep(workload: Workload, *, step: int) -> Iterator[tuple[int, Case]]:
+    """Every block size that the kernel takes, with its case; the usual one is always there."""
+    usual = workload.sizes["threads"]
+    for threads in sorted({usual, *range(step, _MOST_THREADS + 1, step)}):
+        try:
+            yield threads, workload.case({"threads": threads})
+        except UsageError:
+            continue
+
+
+def _recommended(
+    trial: Trial, bench: benches.Bench, workload: Workload, cases: dict[int, Case]
+) -> int | None:
+    """The block size, of those that the kernel takes; None: none of the best is."""
+    usual = workload.sizes["threads"]
+    facts = bench.facts(cases[usual])
+    per_thread, rest = divmod(facts.dynamic_shared_bytes, usual)
+    request = Request(
+        target=trial.card.target,
+        regs=facts.registers,
+        static_bytes=facts.static_shared_bytes,
+        dynamic_bytes=facts.dynamic_shared_bytes if rest else 0,
+        bytes_per_thread=0 if rest else per_thread,
+        max_threads=max(cases),
+    )
+    totals = {case.launch.blocks * case.launch.threads for case in cases.values()}
+    # a grid that grows as blocks shrink has one thread for each element
+    even = max(totals) - min(totals) <= _MOST_THREADS
+    wish = Wish(elements=max(totals) if even else None)
+    try:
+        found = choose([request], wish)
+    except DoesNotFit:
+        return None
+    return next((t for t in (found.threads, *reversed(found.tied)) if t in cases), None)
