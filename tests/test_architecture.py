@@ -21,6 +21,7 @@ RANKS: tuple[tuple[str, ...], ...] = (
     ("errors", "record"),
     ("units",),
     ("files",),
+    ("durable",),
     ("kernel", "access"),
     ("arch",),
     ("models",),
@@ -35,7 +36,7 @@ RANK = {unit: rank for rank, units in enumerate(RANKS) for unit in units}
 #: the arithmetic of the timing gate, apart from its words and rules
 GATE = tuple(
     f"gate/{name}.py"
-    for name in ("change", "estimate", "known_noise", "ranks", "scatter", "series")
+    for name in ("change", "estimate", "known_noise", "noise_floor", "ranks", "scatter", "series")
 )
 
 #: third-party module -> files and folders that may import it
