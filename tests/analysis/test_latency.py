@@ -44,7 +44,7 @@ def test_more_warps_than_an_sm_holds():
 
 
 def test_shared_memory_needs_no_product():
-    # 32 banks of 4 bytes a clock, 29 cycles (tests/gpu/latency.py on an H200): 3,712 bytes
+    # 32 banks of 4 bytes a clock, 29 cycles (perfkit ceilings on an H200): 3,712 bytes
     found = latency(target("9.0"), Question(level=Level.SHARED, latency_cycles=29))
     assert found.concurrency.needed == 3712
     assert found.concurrency.warps_needed == 29

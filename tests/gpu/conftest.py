@@ -15,11 +15,6 @@ from perfkit.errors import Unavailable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-try:
-    import cuda.bindings  # noqa: F401
-except ModuleNotFoundError:
-    collect_ignore = ["card.py"]  # it is no test, and only tests can be skipped
-
 FIGURES = pytest.StashKey[list[str]]()
 
 
@@ -44,13 +39,6 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.section("figures")
         for line in config.stash[FIGURES]:
             terminalreporter.write_line(line)
-
-
-@pytest.fixture(scope="session")
-def card():
-    from tests.gpu.card import Card
-
-    return Card()
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def test_every_pattern_that_was_counted():
 
 
 def fresh():
-    """Patterns of ``tests/gpu/access_patterns.py``: width, offsets, counts."""
+    """Patterns like those of ``perfkit validate``: width, offsets, counts."""
     with gzip.open(DATA / "access_2026-11-30.csv.gz", "rt") as file:
         for row in csv.DictReader(file):
             offsets = [None if one == "-" else int(one) for one in row.pop("offsets").split()]

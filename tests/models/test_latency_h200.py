@@ -1,4 +1,4 @@
-"""Bandwidth by bytes under way on an H200, by ``tests/gpu/latency.py``, against Little's law."""
+"""Bandwidth by bytes under way on an H200, as ``perfkit validate`` reads, against Little's law."""
 
 from __future__ import annotations
 

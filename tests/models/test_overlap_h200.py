@@ -1,4 +1,4 @@
-"""Pipelines on an H200, by ``tests/gpu/overlap.py``, against the model.
+"""Pipelines on an H200, like those of ``perfkit validate``, against the model.
 
 What the model takes as given (rates, overheads) was measured beside them with single copies and
 kernels; nothing is fitted to the pipelines.
