@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import typer
 from typer.core import TyperGroup, TyperOption
@@ -24,7 +24,7 @@ from perfkit.cli.help import block, examples
 from perfkit.errors import CompileError, PerfkitError, Unavailable, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 #: command -> its module in ``perfkit.cli``, in the order of ``perfkit --help``
 COMMANDS: Final = {
@@ -44,6 +44,7 @@ COMMANDS: Final = {
     "ceilings": "ceilings",
     "measure": "measure",
     "validate": "validate",
+    "gate": "gate",
     "arch": "arch",
     "gpu": "gpu",
     "doctor": "doctor",
@@ -94,20 +95,23 @@ def _complete(command: Any) -> None:
 class LazyGroup(TyperGroup):
     """Imports a command's module when the command is asked for."""
 
+    modules: ClassVar[Mapping[str, str]] = COMMANDS
+
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.commands: Any = dict.fromkeys(COMMANDS)  # only for "did you mean"
+        self.commands: Any = dict.fromkeys(self.modules)  # only for "did you mean"
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        return list(COMMANDS)
+        return list(self.modules)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.modules:
             return None
-        module = import_module(f"perfkit.cli.{COMMANDS[cmd_name]}")
+        module = import_module(f"perfkit.cli.{self.modules[cmd_name]}")
         command = get_command(module.app)
         command.name = cmd_name
-        _complete(command)
+        if not isinstance(command, LazyGroup):  # whose commands are completed when asked for
+            _complete(command)
         return command
 
     def invoke(self, ctx: Any) -> Any:

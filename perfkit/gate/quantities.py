@@ -23,22 +23,30 @@ class Quantity(NamedTuple):
     unit: Unit
     scope: Scope
     higher_is_better: bool = False
-    noun: str = ""  #: after a number that has no unit
+    nouns: tuple[str, str] = ("", "")  #: after a number that has no unit: of one, of several
 
 
 #: name in rules -> quantity; spills and stack are with what the kernel calls
 QUANTITIES: Final = {
-    "registers": Quantity("registers", "", "kernel", noun="registers"),
+    "registers": Quantity("registers", "", "kernel", nouns=("register", "registers")),
     "spills": Quantity("spills", "bytes", "kernel"),
     "spill_stores": Quantity("spill stores", "bytes", "kernel"),
     "spill_loads": Quantity("spill loads", "bytes", "kernel"),
     "stack": Quantity("stack", "bytes", "kernel"),
     "frame": Quantity("stack frame", "bytes", "kernel"),
     "static_shared": Quantity("static shared memory", "bytes", "kernel"),
-    "barriers": Quantity("barriers", "", "kernel", noun="barriers"),
+    "barriers": Quantity("barriers", "", "kernel", nouns=("barrier", "barriers")),
     "occupancy": Quantity("occupancy", "ratio", "launch", higher_is_better=True),
-    "blocks": Quantity("blocks per SM", "", "launch", higher_is_better=True, noun="blocks per SM"),
-    "warps": Quantity("warps per SM", "", "launch", higher_is_better=True, noun="warps per SM"),
+    "blocks": Quantity(
+        "blocks per SM",
+        "",
+        "launch",
+        higher_is_better=True,
+        nouns=("block per SM", "blocks per SM"),
+    ),
+    "warps": Quantity(
+        "warps per SM", "", "launch", higher_is_better=True, nouns=("warp per SM", "warps per SM")
+    ),
     "bound": Quantity("bound", "s", "work"),
     "fits": Quantity("launch", "", "fit", higher_is_better=True),
 }
@@ -111,11 +119,11 @@ def _not(text: str, unit: Unit) -> UsageError:
     )
 
 
-def shown(value: float | Fraction, quantity: Quantity) -> str:
-    """A value for people, with its unit.
+def figure(value: float | Fraction, quantity: Quantity) -> str:
+    """A value for people; only a plain number goes without its noun.
 
-    >>> shown(64, QUANTITIES["registers"]), shown(Fraction(1, 2), QUANTITIES["occupancy"])
-    ('64 registers', '50%')
+    >>> figure(64, QUANTITIES["registers"]), figure(Fraction(1, 2), QUANTITIES["occupancy"])
+    ('64', '50%')
     """
     if quantity.unit == "bytes" and value == int(value):
         return format_bytes(int(value))
@@ -123,5 +131,15 @@ def shown(value: float | Fraction, quantity: Quantity) -> str:
         return format_ratio(float(value))
     if quantity.unit == "s":
         return format_seconds(float(value))
-    noun = quantity.noun.removesuffix("s") if value == 1 and quantity.scope == "kernel" else ""
-    return f"{float(value):g} {noun or quantity.noun or 'B'}"
+    return f"{float(value):.10g}" + (" B" if quantity.unit else "")
+
+
+def shown(value: float | Fraction, quantity: Quantity) -> str:
+    """The same with its noun.
+
+    >>> shown(64, QUANTITIES["registers"]), shown(1, QUANTITIES["blocks"])
+    ('64 registers', '1 block per SM')
+    """
+    one, several = quantity.nouns
+    noun = one if value == 1 else several
+    return f"{figure(value, quantity)} {noun}".rstrip()

@@ -12,7 +12,7 @@ from perfkit.arch import catalog
 from perfkit.arch.nodes import nearest
 from perfkit.arch.types import ComputeCapability
 from perfkit.errors import UsageError
-from perfkit.gate.quantities import QUANTITIES, Asked, amount, share, shown
+from perfkit.gate.quantities import QUANTITIES, Asked, amount, figure, share
 from perfkit.kernel import DType, KernelResources
 from perfkit.models.operations import operation
 from perfkit.record import record
@@ -191,16 +191,15 @@ _COMPARED: Final = frozenset(
 
 
 def allowed_text(check: Check, baseline: Fraction | None) -> str:
-    """What is allowed, in words: ``64 registers``, ``40 registers in the baseline, 8 more``."""
+    """In words: ``at most 64 allowed``, ``40 in the baseline and 8 more allowed``."""
     quantity = check.asked.of
     sign = {"at_most": "at most", "at_least": "at least"}[check.relation]
     if check.strict:
         sign = {"at_most": "less than", "at_least": "more than"}[check.relation]
     if not check.against_baseline or baseline is None:
-        return f"{sign} {shown(check.limit, quantity)} allowed"
+        asked = "allowed" if check.relation == "at_most" else "asked for"
+        return f"{sign} {figure(check.limit, quantity)} {asked}"
     more = "more" if check.relation == "at_most" else "less"
-    text = f"{shown(baseline, quantity)} in the baseline"
-    if not check.limit:
-        return f"{text}, no {more} allowed"
-    size = f"{float(check.limit * 100):g}%" if check.relative else shown(check.limit, quantity)
-    return f"{text}, {size} {more} allowed"
+    size = f"{float(check.limit * 100):g}%" if check.relative else figure(check.limit, quantity)
+    allowed = f"{size} {more}" if check.limit else f"no {more}"
+    return f"{figure(baseline, quantity)} in the baseline and {allowed} allowed"

@@ -59,6 +59,7 @@ class Reason(StrEnum):
     NO_MATCH = "no_match"  #: static: a rule, and no kernel that it is about
     NO_BASELINE = "no_baseline"  #: static: a rule about an increase, and nothing to compare with
     NOTHING_IN_COMMON = "nothing_in_common"  #: static: no kernel is in both builds
+    NOT_READ = "not_read"  #: static: part of a file could not be read
 
     @property
     def blocking(self) -> bool:
@@ -82,6 +83,7 @@ _BLOCKING: Final = frozenset(
         Reason.NO_MATCH,
         Reason.NO_BASELINE,
         Reason.NOTHING_IN_COMMON,
+        Reason.NOT_READ,
     }
 )
 

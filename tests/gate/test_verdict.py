@@ -38,7 +38,7 @@ def test_blocking_reasons_are_those_of_comparisons_that_did_not_take_place():
     assert Reason.ENVIRONMENT in blocking
     assert blocking.isdisjoint({Reason.WITHIN, Reason.WORSE, Reason.TOO_NOISY, Reason.SINGLE_RUN})
     assert blocking.isdisjoint({Reason.OVER_LIMIT, Reason.INCREASED, Reason.DOES_NOT_FIT})
-    assert len(blocking) == 14
+    assert len(blocking) == 15
 
 
 def test_json_has_the_fixed_keys_and_no_infinities():

@@ -1,0 +1,145 @@
+"""``perfkit gate check``: compiled kernels against rules, timings against a baseline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from perfkit.cli import gate_inputs, options, talk
+from perfkit.cli.gate_output import Output, write
+from perfkit.cli.gate_policy import Settings
+from perfkit.cli.groups import grouped
+from perfkit.cli.help import examples, new_app
+from perfkit.cli.kernel_options import KernelOptions
+from perfkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from perfkit.cli.gate_inputs import Kernels, Side
+    from perfkit.cli.gate_policy import GatePolicy
+    from perfkit.gate.verdict import Verdict
+
+app = new_app()
+
+
+@app.command(
+    epilog=examples(
+        "perfkit gate check build.log --rule 'registers<=64' --rule 'spills==0'",
+        "perfkit gate check new.cubin --baseline old.cubin --rule 'registers<=baseline+8'",
+        "perfkit gate check k.cu -g a100,h100 --rule 'occupancy>=50%@256 threads'",
+        "perfkit gate check new.json --baseline base.json --threshold 3%",
+        "perfkit gate check lib.so new.json -b old.so -b base.json --policy perfkit.yaml --github",
+    )
+)
+@grouped
+def check(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="What is judged: files with kernels, results, folders of them."),
+    ] = None,
+    *,
+    candidate: Annotated[
+        list[Path] | None,
+        typer.Option("--candidate", "-c", metavar="FILE", help="The same; may be repeated."),
+    ] = None,
+    baseline: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--baseline", "-b", metavar="FILE", help="What it is compared with; may be repeated."
+        ),
+    ] = None,
+    gpu: options.GpuOption = None,
+    settings: Settings,
+    kernels: KernelOptions,
+    out: Output,
+) -> None:
+    """Judge compiled kernels by rules, and timings by what a baseline shows.
+
+    Files are told apart by content: what inspect reads is held against the rules of --rule and
+    --policy, exactly; results of benchmarks are compared with the baseline's, run by run. Both may
+    be given at once. The exit code is 0 if all pass, 1 if anything fails, 3 if nothing fails and
+    something cannot be told. What was not checked is never a pass.
+    """
+    candidates = [*(paths or ()), *(candidate or ())]
+    if not candidates:
+        raise UsageError("nothing to judge", hint="name a file with kernels or results")
+    policy = settings.read()
+    new = gate_inputs.side(candidates, kernels, gpu, settings.metric)
+    old = gate_inputs.side(baseline or (), kernels, gpu, settings.metric)
+    _refuse_unlike(new, old, settings)
+    static: list[Verdict] = []
+    timing: list[Verdict] = []
+    if new.holds_kernels:
+        static = _static(new, old, kernels, gpu, policy)
+    if new.results:
+        from perfkit.gate.timing import compare
+
+        timing = compare(gate_inputs.joined(old), gate_inputs.joined(new), policy.timing)
+    write(policy.outcome(static, timing), policy.on_inconclusive, out)
+
+
+def _refuse_unlike(new: Side, old: Side, settings: Settings) -> None:
+    """Each kind of input needs its own counterpart, and each option its kind of input."""
+    held = {"static": ("kernels", new.holds_kernels, old.holds_kernels)}
+    held["timing"] = ("results", bool(new.results), bool(old.results))
+    for suite, (what, here, there) in held.items():
+        if there and not here:
+            raise UsageError(f"the baseline holds {what}, and no candidate does")
+        if not here and (option := settings.typed_for(suite)):
+            raise UsageError(f"{option} is about {what}, and there are none to judge")
+    if new.results and not old.results:
+        raise UsageError(
+            "results need a baseline to be compared with", hint="write --baseline base.json"
+        )
+
+
+def _static(
+    new: Side, old: Side, kernels: KernelOptions, gpu: str | None, policy: GatePolicy
+) -> list[Verdict]:
+    from perfkit.analysis.pairing import match
+    from perfkit.analysis.static_facts import StaticFacts
+    from perfkit.gate.static import judge
+    from perfkit.gate.static_rules import not_worse
+    from perfkit.gate.static_verdicts import Builds
+    from perfkit.report.views.fits import why
+
+    here, before = _builds(new, old, kernels, gpu)
+    pairs, vanished, _ = match(before.kernels if before else (), here.kernels)
+    partner = {id(now): then for then, now in pairs}
+    targets = options.targets(gpu) if gpu and not isinstance(gpu, options.DefaultGpu) else ()
+    facts = StaticFacts(
+        here.kernels,
+        targets,
+        explain=why,
+        paths={**(before.paths if before else {}), **here.paths},
+        ptx=here.ptx,
+    )
+    rules = policy.static.rules
+    if not rules and before:
+        talk.note("no rules: nothing may get worse than in the baseline")
+        rules = (not_worse(),)
+    return judge(
+        rules,
+        Builds(
+            pairs=tuple((partner.get(id(kernel)), kernel) for kernel in here.kernels),
+            vanished=vanished,
+            compared=before is not None,
+            idle=here.idle,
+            unread=here.unread + (before.unread if before else 0),
+        ),
+        facts,
+        allow_new=policy.static.allow_new,
+        allow_vanished=policy.static.allow_vanished,
+    )
+
+
+def _builds(
+    new: Side, old: Side, kernels: KernelOptions, gpu: str | None
+) -> tuple[Kernels, Kernels | None]:
+    """Both sides; a source is compiled for what was asked, or for what the other side is."""
+    there = [kernel.arch for _, reading in old.readings for kernel in reading.kernels]
+    here = gate_inputs.compiled(new, kernels, gpu, there)
+    if not old.holds_kernels:
+        return here, None
+    return here, gate_inputs.compiled(old, kernels, gpu, [kernel.arch for kernel in here.kernels])
