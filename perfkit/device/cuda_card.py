@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from perfkit.access import require_cuda
@@ -62,7 +63,7 @@ class CudaCard:
         self._owned: dict[int, _CudaMemory] = {}
         self._code: list[Any] = []  # code stays loaded as long as its kernels are used
 
-    @property
+    @cached_property
     def target(self) -> Target:
         return target_of(self.device)
 

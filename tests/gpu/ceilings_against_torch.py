@@ -102,15 +102,17 @@ def main(folder: Path) -> int:
     rows, beaten = [], 0
     for name, value in {**streams(), **products()}.items():
         beaten += value > best[name]
-        rows.append(
-            f"| {name} | {best[name] / 1e12:,.2f} | {value / 1e12:,.2f} | {value / best[name]:.1%} |"
-        )
+        figures = f"{best[name] / 1e12:,.2f} | {value / 1e12:,.2f} | {value / best[name]:.1%}"
+        rows.append(f"| {name} | {figures} |")
+    versions = (
+        f"Driver {about['driver']}, CUDA {about['cuda']}, NVRTC {about['toolkit']}, "
+        f"PyTorch {about['packages'].get('torch')}, {SIZE}³ products of random data; "
+        "written by `tests/gpu/ceilings_against_torch.py`. TB/s and TFLOP/s, medians."
+    )
     lines = [
         f"# Ceilings of {about['device']} beside PyTorch, {about['date'][:10]}",
         "",
-        f"Driver {about['driver']}, CUDA {about['cuda']}, NVRTC {about['toolkit']}, "
-        f"PyTorch {about['packages'].get('torch')}, {SIZE}³ products of random data; "
-        "written by `tests/gpu/ceilings_against_torch.py`. TB/s and TFLOP/s, medians.",
+        versions,
         "",
         "| | ceiling | PyTorch | of it |",
         "|---|---:|---:|---:|",
