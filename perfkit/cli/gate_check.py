@@ -72,26 +72,34 @@ def check(
     timing: list[Verdict] = []
     if new.holds_kernels:
         static = _static(new, old, kernels, gpu, policy)
-    if new.results:
-        from perfkit.gate.timing import compare
-
-        timing = compare(gate_inputs.joined(old), gate_inputs.joined(new), policy.timing)
+    if new.holds_results:
+        timing = _timing(new, old, policy)
     write(policy.outcome(static, timing), policy.on_inconclusive, out)
 
 
 def _refuse_unlike(new: Side, old: Side, settings: Settings) -> None:
     """Each kind of input needs its own counterpart, and each option its kind of input."""
     held = {"static": ("kernels", new.holds_kernels, old.holds_kernels)}
-    held["timing"] = ("results", bool(new.results), bool(old.results))
+    held["timing"] = ("results", new.holds_results, old.holds_results)
     for suite, (what, here, there) in held.items():
         if there and not here:
             raise UsageError(f"the baseline holds {what}, and no candidate does")
         if not here and (option := settings.typed_for(suite)):
             raise UsageError(f"{option} is about {what}, and there are none to judge")
-    if new.results and not old.results:
+    if new.holds_results and not old.holds_results:
         raise UsageError(
             "results need a baseline to be compared with", hint="write --baseline base.json"
         )
+
+
+def _timing(new: Side, old: Side, policy: GatePolicy) -> list[Verdict]:
+    from perfkit.gate.against import against
+
+    gate_inputs.say(old)
+    found = against(old.recorded, old.results, gate_inputs.candidate(new), policy.timing)
+    for note in found.notes:
+        talk.note(note)
+    return [*found.verdicts]
 
 
 def _static(

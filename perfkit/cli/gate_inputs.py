@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,12 +19,15 @@ if TYPE_CHECKING:
     from perfkit.arch.types import Target
     from perfkit.cli.kernel_options import KernelOptions
     from perfkit.compiled.reading import Reading
+    from perfkit.gate.against import Recorded
     from perfkit.kernel import KernelResources
     from perfkit.readers.results import ResultFile
 
 #: as the reader of results says that a file is none of its kinds
 _NO_RESULTS: Final = ("no known kind of results", "no file of results")
 
+#: how perfkit writes a baseline
+_BASELINE: Final = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"schema"\s*:\s*"perfkit\.baseline/')
 #: kinds of files that hold kernels, and that a reader of results would look through in vain
 _KINDS: Final = frozenset(
     {"a zip archive or a wheel", "a ptxas -v log", "a cuobjdump resource report"}
@@ -37,10 +41,15 @@ class Side:
     sources: tuple[Path, ...] = ()
     readings: tuple[tuple[Path, Reading], ...] = ()
     results: tuple[ResultFile, ...] = ()
+    recorded: tuple[Recorded, ...] = ()  #: baseline files
 
     @property
     def holds_kernels(self) -> bool:
         return bool(self.sources or self.readings)
+
+    @property
+    def holds_results(self) -> bool:
+        return bool(self.results or self.recorded)
 
 
 @record
@@ -68,78 +77,88 @@ def side(
     if twice is not None:
         raise UsageError(f"{shown(twice)} is named twice")
     sources = [path for path in given if kernel_options.is_source(path)]
-    readings: list[tuple[Path, Reading]] = []
-    results: list[ResultFile] = []
-    for path in given:
-        if path not in sources:
-            _read(path, kernels, gpu, metric, readings, results)
-    return Side(sources=tuple(sources), readings=tuple(readings), results=tuple(results))
+    found = [_read(path, kernels, gpu, metric) for path in given if path not in sources]
+    return Side(
+        sources=tuple(sources),
+        readings=tuple(one for part in found for one in part.readings),
+        results=tuple(one for part in found for one in part.results),
+        recorded=tuple(one for part in found for one in part.recorded),
+    )
 
 
-def _read(
-    path: Path,
-    kernels: KernelOptions,
-    gpu: str | None,
-    metric: str | None,
-    readings: list[tuple[Path, Reading]],
-    results: list[ResultFile],
-) -> None:
-    """A file is kernels or results; a folder may hold both."""
+def _read(path: Path, kernels: KernelOptions, gpu: str | None, metric: str | None) -> Side:
+    """A file is kernels, results or a baseline; a folder may hold both."""
 
-    def read_kernels() -> None:
+    def read_kernels() -> Side:
         plain = without_compiler(kernels)
-        readings.append((path, plain.reading(path, kernel_options.named_arch(gpu))))
+        return Side(readings=((path, plain.reading(path, kernel_options.named_arch(gpu))),))
 
-    def read_timings() -> None:
-        from perfkit.readers.recognise import read_results
+    def read_results() -> Side:
+        from perfkit.readers import recognise
 
-        results.append(read_results([path], metric=metric))
+        return Side(results=(recognise.read_results([path], metric=metric),))
 
-    if _is_compiled(path):
-        read_kernels()
-        return
-    refused = _refused(read_timings)
-    if refused is None and not path.is_dir():
-        return
-    no_kernels = _refused(read_kernels)
+    head = b"" if path.is_dir() else _head(path)
+    if head is None or _is_compiled(head):
+        return read_kernels()
+    if _BASELINE.match(head):
+        from perfkit.gate import baseline
+        from perfkit.gate.against import Recorded
+
+        return Side(recorded=(Recorded(origin=shown(path), entries=baseline.load(path)),))
+    results, refused = _tried(read_results)
+    if results is not None and not path.is_dir():
+        return results
+    readings, no_kernels = _tried(read_kernels)
     if refused is not None and no_kernels is not None:
         raise no_kernels if refused.message in _NO_RESULTS else refused
     if refused is not None and refused.message not in _NO_RESULTS:
         talk.note(f"no results: {refused}")
+    return Side(
+        readings=readings.readings if readings else (), results=results.results if results else ()
+    )
 
 
-def _is_compiled(path: Path) -> bool:
-    """Whether the first bytes say that it holds kernels; a pipe is a build log."""
-    from perfkit.compiled.binary import may_hold_code
+def _tried(read: Callable[[], Side]) -> tuple[Side | None, InputError | None]:
+    try:
+        return read(), None
+    except InputError as error:
+        return None, error
+
+
+def _head(path: Path) -> bytes | None:
+    """The first bytes; None of a pipe, which is read once: it is taken for a build log."""
     from perfkit.compiled.files import read_head
-    from perfkit.compiled.inspect_json import is_inspect_json
-    from perfkit.compiled.kinds import describe
     from perfkit.compiled.stream import is_stream
 
-    if is_stream(path):
-        return True
-    if path.is_dir():
-        return False
-    head = read_head(path)
+    return None if is_stream(path) else read_head(path)
+
+
+def _is_compiled(head: bytes) -> bool:
+    """Whether the first bytes say that the file holds kernels."""
+    from perfkit.compiled.binary import may_hold_code
+    from perfkit.compiled.inspect_json import is_inspect_json
+    from perfkit.compiled.kinds import describe
+
     return may_hold_code(head) or is_inspect_json(head) or describe(head) in _KINDS
 
 
-def _refused(read: Callable[[], None]) -> InputError | None:
-    try:
-        read()
-    except InputError as error:
-        return error
-    return None
+def candidate(found: Side) -> ResultFile:
+    """All results of the side that is judged, as one; its notes go to stderr."""
+    from perfkit.gate.baseline import chosen
+    from perfkit.readers.merge import joined
 
-
-def joined(found: Side) -> ResultFile:
-    """All results of a side; its notes go to stderr."""
-    from perfkit.readers.merge import joined as join
-
-    result = join(found.results)
-    for note in result.notes:
-        talk.note(note)
+    parts = [chosen(one.entries, one.origin, {}) for one in found.recorded]
+    result = joined([*found.results, *(file for part in parts for file in part.files)])
+    say(found)
     return result
+
+
+def say(found: Side) -> None:
+    """The notes of the results of a side."""
+    for one in found.results:
+        for note in one.notes:
+            talk.note(note)
 
 
 def compiled(
