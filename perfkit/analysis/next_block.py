@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from perfkit.analysis.steps import Launch, shared_below
+from perfkit.analysis.steps import Launch, shared_below, shared_limit
 from perfkit.arch.types import Capability
 from perfkit.models.occupancy import Occupancy
 from perfkit.models.ops import SCALAR, ceil_div
@@ -95,8 +95,11 @@ def _registers(capability: Capability, launch: Launch, wanted: int) -> int | Non
 
 
 def _shared(capability: Capability, launch: Launch, wanted: int) -> int | None:
-    for smem in shared_below(capability, launch, wanted):
-        limit = replace(launch, smem=smem).on(capability).limits.shared_memory
-        if limit is None or limit >= wanted:
-            return smem
-    return None
+    return next(
+        (
+            smem
+            for smem in shared_below(capability, launch, wanted)
+            if shared_limit(capability, launch, smem) >= wanted
+        ),
+        None,
+    )
