@@ -15,15 +15,13 @@ if TYPE_CHECKING:
 
 def attributes(trial: Trial) -> Iterator[Tally]:
     """Every fact that both know."""
-    card = trial.card
+    device, target = trial.card.device, trial.target
     ledger = Ledger()
-    for row in compare(card.device, card.target):
+    for row in compare(device, target):
         if row.verdict is Verdict.NOT_COMPARED:
             ledger.add("not told by the driver, or not known")
             continue
         ledger.compare(row.database, row.device, row.fact, agrees=row.verdict is Verdict.AGREES)
-    if card.target.gpu is None:
-        ledger.figures["product"] = f"the database has no {card.device.name!r}"
-    else:
-        ledger.figures["product"] = card.target.gpu.key
+    known = f"the database has no {device.name!r}" if target.gpu is None else target.gpu.key
+    ledger.figures["product"] = known
     yield ledger.tally()

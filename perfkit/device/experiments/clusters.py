@@ -30,7 +30,7 @@ _SPARE: Final = 3
 
 def clusters(trial: Trial) -> Iterator[Tally]:
     """Exact where this very card is laid out as the database has it, else at most the bound."""
-    capability, gpu = trial.capability, trial.card.target.gpu
+    capability, gpu = trial.capability, trial.target.gpu
     if capability.cluster is None:
         yield Tally(nothing="GPUs of this compute capability have no clusters")
         return

@@ -133,7 +133,7 @@ def _hold(ledger: Ledger, trial: Trial, kernel: _Kernel, tried: _Tried) -> None:
 def _predicted(trial: Trial, kernel: _Kernel, tried: _Tried) -> bool:
     function = kernel.plain
     fit = verdict(
-        trial.card.target,
+        trial.target,
         Demand(
             threads=tried.threads,
             regs=function.registers,

@@ -181,7 +181,7 @@ def _recommended(
     facts = bench.facts(cases[usual])
     per_thread, rest = divmod(facts.dynamic_shared_bytes, usual)
     request = Request(
-        target=trial.card.target,
+        target=trial.target,
         regs=facts.registers,
         static_bytes=facts.static_shared_bytes,
         dynamic_bytes=facts.dynamic_shared_bytes if rest else 0,

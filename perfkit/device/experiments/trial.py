@@ -45,7 +45,7 @@ class Trial:
 
     @cached_property
     def target(self) -> Target:
-        """The card as it is without opening it."""
+        """What the card is, read once and without opening it."""
         return self._reading()
 
     def arguments(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class Trial:
 
     @property
     def capability(self) -> Capability:
-        return self.card.target.capability
+        return self.target.capability
 
     def count(self, full: int, quick: int) -> int:
         """How many configurations."""
