@@ -13,6 +13,7 @@ import typer
 from perfkit.cli import options, talk
 from perfkit.cli.emit import emit, write
 from perfkit.cli.help import examples, new_app
+from perfkit.cli.interrupts import terminable
 from perfkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -87,15 +88,16 @@ def validate(
 
     names = [name.strip() for name in only.split(",")] if only is not None else []
     questions(names)  # a typing error is told before a card is asked for
-    report = run(
-        devices_of(device),
-        only=names,
-        quick=quick,
-        seed=seed,
-        seconds=time_limit,
-        on_start=lambda name: _tell(f"{name} …"),
-        on_check=lambda check: _tell(_line(check)),
-    )
+    with terminable():
+        report = run(
+            devices_of(device),
+            only=names,
+            quick=quick,
+            seed=seed,
+            seconds=time_limit,
+            on_start=_tell,
+            on_check=lambda check: talk.note(_line(check)),
+        )
     if save is not None:
         _save(report, save)
     _emit(report, format, output)
@@ -105,10 +107,10 @@ def validate(
         raise typer.Exit(code)
 
 
-def _tell(text: str) -> None:
-    """Progress, where somebody watches."""
+def _tell(name: str) -> None:
+    """What runs, where somebody watches."""
     if sys.stderr is not None and sys.stderr.isatty():
-        talk.note(text)
+        talk.note(f"{name} …")
 
 
 def _line(check: Check) -> str:
