@@ -109,7 +109,7 @@ def main() -> int:
     options = parser.parse_args()
     missed: list[str] = []
     lines = [
-        f"{options.trials:,} trials a cell, up to {MOST} pairs, or runs against {STORED} recorded ones.",
+        f"{options.trials:,} trials a cell, up to {MOST} pairs, or runs against {STORED} recorded.",
         "Cells are FAIL / PASS / pairs that a typical trial takes; in the last column FAIL alone.",
         "",
         "| " + " | ".join(_TITLES) + " |",
