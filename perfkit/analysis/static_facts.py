@@ -160,7 +160,7 @@ class StaticFacts:
             found = no_code(target, demand, kernel=kernel.demangled, archs=there or [kernel.arch])
         if found.launches is None:
             return Known(None, self._explain(found))
-        return Known(float(found.launches), self._explain(found))
+        return Known(int(found.launches), self._explain(found))
 
     def source(self, kernel: KernelResources) -> tuple[str | None, int | None]:
         """The file that the kernel was read from, and the line in it, if it has lines."""
@@ -169,7 +169,7 @@ class StaticFacts:
 
 
 def _field(kernel: KernelResources, quantity: str) -> Known:
-    total = 0.0
+    total: float = 0
     for name in _FIELDS[quantity]:
         found = needed(kernel, name)
         # with a log of whole records no name means that nothing is called

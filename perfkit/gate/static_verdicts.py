@@ -88,12 +88,17 @@ def of_kernel(
             arch=kernel.arch,
             gpu=place,
             symbol=kernel.name,
-            limit=float(check.allowed(baseline)) if known else None,
+            limit=_plain(check.allowed(baseline)) if known else None,
             origin=kernel.origin,
             file=file,
             line=line,
         ),
     )
+
+
+def _plain(value: Fraction) -> float:
+    """Whole numbers stay whole."""
+    return int(value) if value.denominator == 1 else float(value)
 
 
 #: as ``readers.results.Unit`` writes them
