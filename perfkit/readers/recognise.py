@@ -27,6 +27,7 @@ from perfkit.readers import (
     ncu_results,
     nsys,
     nvbench,
+    perfkit_measure,
     plain_csv,
     pytest_benchmark,
 )
@@ -45,7 +46,7 @@ class JsonFormat(NamedTuple):
     read: Callable[[dict[str, Any], Content], ResultFile]
 
 
-#: asked in this order; a format of perfkit's own, known by its ``schema``, is one row more
+#: asked in this order
 JSON_FORMATS: Final = (
     JsonFormat(
         "nvbench",
@@ -70,6 +71,12 @@ JSON_FORMATS: Final = (
         hyperfine.PREFERRED,
         hyperfine.knows,
         lambda found, content: hyperfine.read(found, content.origin),
+    ),
+    JsonFormat(
+        "perfkit measure -f json",
+        perfkit_measure.PREFERRED,
+        perfkit_measure.knows,
+        lambda found, content: perfkit_measure.read(found, content.origin),
     ),
 )
 #: what the messages list
