@@ -9,6 +9,7 @@ import typer
 from perfkit.cli import access_options as given
 from perfkit.cli import access_question as question
 from perfkit.cli import options
+from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit
 from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
@@ -53,7 +54,7 @@ def coalescing(
 
 @app.command(
     epilog=examples(
-        "perfkit access banks --stride 2",
+        "perfkit access banks --stride 2 --chart",
         "perfkit access banks --tile 32,32 --row threadIdx.x --column 0",
         "perfkit access banks --index 'lane * 64' --element 2 --width 16",
     )
@@ -65,6 +66,7 @@ def banks(
     tile: question.TileOptions,
     store: given.StoreOption = False,
     where: question.BlockOptions,
+    drawing: ChartOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -90,6 +92,7 @@ def banks(
         content=lambda: view.content(found, fixes, struct_layout),
         format=format,
         output=output,
+        chart=drawing,
     )
 
 

@@ -173,7 +173,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # an ASCII terminal gets ? instead of a crash
     talk.be_quiet(False)
     try:
-        code = _run(None if argv is None else list(argv))
+        code = _run(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
     if code == EXIT_INTERRUPTED:
@@ -181,9 +181,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _run(arguments: list[str] | None) -> int:
+def _run(arguments: list[str]) -> int:
+    talk.asked(arguments)
     try:
-        return int(app(args=arguments, prog_name="perfkit", standalone_mode=False) or 0)
+        words = _with_bare_chart(arguments)
+        return int(app(args=words, prog_name="perfkit", standalone_mode=False) or 0)
     except PerfkitError as error:
         return report_error(error)
     except TyperException as error:
@@ -200,6 +202,17 @@ def _run(arguments: list[str] | None) -> int:
             hint="this is a bug in perfkit; PERFKIT_DEBUG=1 shows where",
         )
         return report_error(bug)
+
+
+def _with_bare_chart(arguments: Sequence[str]) -> list[str]:
+    """``--chart`` at the end, or in front of another option, is ``--chart -``."""
+    found: list[str] = []
+    for argument, following in zip(arguments, [*arguments[1:], None], strict=True):
+        found.append(argument)
+        is_bare = following is None or (following.startswith("-") and following != "-")
+        if argument == "--chart" and is_bare:
+            found.append("-")
+    return found
 
 
 def _of_the_machine(error: OSError | MemoryError) -> PerfkitError:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from perfkit.analysis.carveout import Outcome, Setting, outcome, table
 from perfkit.cli import options
+from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit
+from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.launch_options import refuse_what_fits_nowhere
 from perfkit.errors import UsageError
@@ -13,13 +15,18 @@ app = new_app()
 
 
 @app.command(
-    epilog=examples("perfkit carveout -g h100", "perfkit carveout -g a100 -t 256 -r 32 -s 20K")
+    epilog=examples(
+        "perfkit carveout -g h100", "perfkit carveout -g a100 -t 256 -r 32 -s 20K --chart"
+    )
 )
+@grouped
 def carveout(
     gpu: options.GpuOption = None,
     threads: options.ThreadsOption = None,
     regs: options.RegsOption = None,
     smem: options.SmemOption = None,
+    *,
+    drawing: ChartOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -56,4 +63,5 @@ def carveout(
         content=lambda: view.content(found, outcomes),
         format=format,
         output=output,
+        chart=drawing,
     )

@@ -14,7 +14,9 @@ from typing import Any, Final, TextIO
 
 import typer
 
+from perfkit import __version__
 from perfkit.cli import talk
+from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.options import Format, is_colour_terminal
 from perfkit.errors import UsageError
 from perfkit.report.document import Document
@@ -30,8 +32,11 @@ def emit(
     content: Callable[[], Mapping[str, Any]],
     format: Format,  # noqa: A002
     output: Path | None,
+    chart: ChartOptions | None = None,
 ) -> None:
     """Write one result in the format asked for; without its notes if ``--quiet`` was given.
+
+    A chart for the terminal takes the place of the tables.
 
     Args:
         topic: names the JSON schema, ``perfkit.<topic>/1``.
@@ -39,7 +44,13 @@ def emit(
         content: the result as JSON content.
         format: of the output.
         output: file to write; None: stdout.
+        chart: whether to draw it, and where.
+
+    Raises:
+        UsageError: a file cannot be written, or a chart and the format both go to stdout.
     """
+    if chart is not None and _draw(topic, content, format, output, chart):
+        return
 
     def said() -> Document:
         return replace(document(), notes=()) if talk.is_quiet() else document()
@@ -47,7 +58,7 @@ def emit(
     if format is Format.JSON:
         from perfkit.report import json
 
-        text = json.render(topic, content())
+        text = json.render(topic, {**content(), "made_by": made_by()})
     elif format is Format.CSV:
         from perfkit.report import csv
 
@@ -65,6 +76,31 @@ def emit(
 
         text = plain.render(said())
     write(text, output)
+
+
+def _draw(
+    topic: str,
+    content: Callable[[], Mapping[str, Any]],
+    format: Format,  # noqa: A002
+    output: Path | None,
+    chart: ChartOptions,
+) -> bool:
+    """Draw what is to be drawn; whether it took the place of the result on stdout."""
+    takes_stdout = chart.is_here and output is None
+    if takes_stdout and format is not Format.TABLE:
+        raise UsageError(
+            f"--chart - and --format {format} both go to stdout",
+            hint="write one of them to a file: --chart chart.svg, or --output FILE",
+        )
+    drawn = chart.drawn(topic, content())
+    if drawn is not None:
+        write(drawn, None)
+    return takes_stdout
+
+
+def made_by() -> dict[str, str]:
+    """Which command wrote a result, so that it can be repeated."""
+    return {"perfkit": __version__, "command": talk.command_line()}
 
 
 def write(text: str, output: Path | None) -> None:
@@ -111,7 +147,7 @@ def _place(output: Path) -> Path:
 
 
 @contextmanager
-def replacing(output: Path) -> Iterator[Path]:
+def replacing(output: Path, option: str = "--output") -> Iterator[Path]:
     """A path to write to; it takes the place of ``output`` when the block ends well.
 
     What is not a regular file (``/dev/null``, a pipe) is written to directly.
@@ -135,4 +171,4 @@ def replacing(output: Path) -> Iterator[Path]:
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
-        raise UsageError(f"--output {output}: {error.strerror or error}") from None
+        raise UsageError(f"{option} {output}: {error.strerror or error}") from None

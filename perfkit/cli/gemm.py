@@ -11,7 +11,9 @@ from perfkit.analysis.gemm import GemmQuestion
 from perfkit.analysis.gemm_best import estimate_or_best
 from perfkit.analysis.roofline import Question
 from perfkit.cli import bound_options, options
+from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit
+from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.errors import UsageError
 
@@ -28,11 +30,12 @@ _WHOLE: Final = re.compile(r"[0-9]{1,18}")
 
 @app.command(
     epilog=examples(
-        "perfkit gemm -g h100 --shape 4096 --dtype f16",
+        "perfkit gemm -g h100 --shape 4096 --dtype f16 --chart",
         "perfkit gemm -g t4 --shape 4096 --dtype f16 --tile 64x64x32 --warp 32x32x32",
         "perfkit gemm -g h100 --shape 16x8192x8192 --dtype bf16 --rank",
     )
 )
+@grouped
 def gemm(
     gpu: bound_options.GpuOption = None,
     regs: Annotated[
@@ -88,6 +91,8 @@ def gemm(
     ] = 10,
     clock_mhz: bound_options.ClockOption = None,
     ceilings: bound_options.CeilingsOption = None,
+    *,
+    drawing: ChartOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -136,6 +141,7 @@ def gemm(
         content=lambda: gemm_content.content(found, left_out),
         format=format,
         output=output,
+        chart=drawing,
     )
 
 

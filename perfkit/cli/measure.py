@@ -10,6 +10,7 @@ import typer
 
 from perfkit.cli import measure_options as mine
 from perfkit.cli import options, talk
+from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit
 from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
@@ -59,6 +60,7 @@ def measure(
             help="Measured ceilings of this card, in place of its data sheet: perfkit ceilings.",
         ),
     ] = None,
+    drawing: ChartOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -97,6 +99,7 @@ def measure(
         content=lambda: view.content(report),
         format=format,
         output=output,
+        chart=drawing,
     )
     mine.tell_failures(report)
     if report.exit_code:

@@ -9,6 +9,7 @@ import typer
 
 from perfkit.analysis.occupancy import Estimate, estimate
 from perfkit.cli import loaded, options
+from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit
 from perfkit.cli.failures import Failures
 from perfkit.cli.groups import grouped
@@ -29,7 +30,7 @@ app = new_app()
         "perfkit occupancy kernel.cu -g h100 -t 256 --smem-dynamic 48K --grid 4096",
         "perfkit occupancy libkernels.so -g h100 --kernel gemm -f json",
         "perfkit occupancy ~/.triton/cache",
-        "perfkit occupancy -g h100 -t 256 -r 40 -s 16K",
+        "perfkit occupancy -g h100 -t 256 -r 40 -s 16K --chart",
     )
 )
 @grouped
@@ -42,6 +43,7 @@ def occupancy(
     *,
     launch: LaunchOptions,
     kernels: KernelOptions,
+    drawing: ChartOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -65,6 +67,7 @@ def occupancy(
         content=lambda: view.content(found),
         format=format,
         output=output,
+        chart=drawing,
     )
     failures.report()
 

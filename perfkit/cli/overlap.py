@@ -10,7 +10,9 @@ import typer
 from perfkit.analysis.overlap import Question
 from perfkit.analysis.overlap import overlap as answer
 from perfkit.cli import options
+from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit
+from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.errors import UsageError
 from perfkit.models.engines import Plan
@@ -40,9 +42,10 @@ def _number(option: str, metavar: str, text: str) -> Any:
     epilog=examples(
         "perfkit overlap --h2d 1G --d2h 1G --kernel-ms 20 --link pcie4x16 --chunks 8",
         "perfkit overlap --h2d 1G --d2h 1G --kernel-ms 20 --link pcie4x16 --best",
-        "perfkit overlap --h2d 1G --kernel-ms 20 --h2d-gb-per-s 22 --best --streams 3",
+        "perfkit overlap --h2d 1G --kernel-ms 20 --h2d-gb-per-s 22 --best --chart",
     )
 )
+@grouped
 def overlap(
     h2d: Annotated[
         str | None, typer.Option("--h2d", metavar="SIZE", help="Bytes to the GPU in all: 1G.")
@@ -99,6 +102,8 @@ def overlap(
     launch_overhead_us: Annotated[
         float | None, _number("--launch-overhead-us", "US", "Time of each kernel beside its work.")
     ] = None,
+    *,
+    drawing: ChartOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -138,6 +143,7 @@ def overlap(
         content=lambda: view.content(found),
         format=format,
         output=output,
+        chart=drawing,
     )
 
 

@@ -10,7 +10,9 @@ import typer
 
 from perfkit.analysis import roofline as analysis
 from perfkit.cli import bound_options, options
+from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit
+from perfkit.cli.groups import grouped
 from perfkit.cli.help import block, examples, new_app
 from perfkit.errors import UsageError
 from perfkit.models.operations import OPERATIONS, operation, usage
@@ -34,11 +36,12 @@ class Unit(StrEnum):
     + examples(
         "perfkit roofline -g h100 --dtype f16 --op gemm:4096",
         "perfkit roofline -g a100,h100 --dtype bf16 --op attention:8x32x4096x128",
-        "perfkit roofline -g hopper --dtype f8 --op gemm:16x8192x8192",
+        "perfkit roofline -g hopper --dtype f8 --op gemm:16x8192x8192 --chart roofline.svg",
         "perfkit roofline -g h100 --dtype f16 --flops 137G --bytes 100M",
         "perfkit roofline -g rtx-5080 --dtype f32 --op gemm:4096 --time 3ms",
     ),
 )
+@grouped
 def roofline(
     gpu: bound_options.GpuOption = None,
     dtype: bound_options.DTypeOption = None,
@@ -75,6 +78,8 @@ def roofline(
     clock_mhz: bound_options.ClockOption = None,
     ceilings: bound_options.CeilingsOption = None,
     time: bound_options.TimeOption = None,
+    *,
+    drawing: ChartOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -117,6 +122,7 @@ def roofline(
         content=lambda: view.content(found, left_out),
         format=format,
         output=output,
+        chart=drawing,
     )
 
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
 import typer
 
 from perfkit.cli import options
+from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit, replacing, stdout
+from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.launch_options import refuse_what_fits_nowhere
 from perfkit.errors import UsageError
@@ -46,11 +48,12 @@ class SweepFormat(StrEnum):
 
 @app.command(
     epilog=examples(
-        "perfkit sweep -g h100 -t 64:1024:64 -r 32,64,128",
+        "perfkit sweep -g h100 -t 64:1024:64 -r 32,64,128 --chart",
         "perfkit sweep -g 8.6,9.0 -t 256 -r 40 -s 0:96K:1K -f csv -o out.csv",
         "perfkit sweep -g h100 -s 0:227K:1K --carveout default,0%,50% --rule hardware",
     )
 )
+@grouped
 def sweep(
     gpu: options.GpuOption = None,
     threads: Annotated[
@@ -88,6 +91,8 @@ def sweep(
             "--format", "-f", envvar="PERFKIT_FORMAT", case_sensitive=False, help="Output format."
         ),
     ] = SweepFormat.TABLE,
+    *,
+    drawing: ChartOptions,
     output: options.OutputOption = None,
 ) -> None:
     """Compute occupancy over ranges of launch configurations.
@@ -114,6 +119,8 @@ def sweep(
         rule=rule.value,
     )
     rows = len(targets) * math.prod(map(len, axes.values())) * len(percents)
+    if drawing.chart is not None and format in {SweepFormat.CSV, SweepFormat.PARQUET}:
+        raise UsageError(f"--chart goes with a table, not with {format} of any length")
     if format is SweepFormat.CSV:
         _write_csv(pieces, output)
     elif format is SweepFormat.PARQUET:
@@ -121,7 +128,7 @@ def sweep(
     elif rows > _READABLE_ROWS:
         raise UsageError(f"{rows} rows", hint="write them to a file: -f csv or -f parquet, and -o")
     else:
-        _emit(pieces, format, output)
+        _emit(pieces, format, output, drawing)
 
 
 def _refuse_the_impossible(
@@ -207,7 +214,12 @@ def _write_parquet(pieces: Iterator[pd.DataFrame], output: Path | None) -> None:
         parquet.write(pieces, partial)
 
 
-def _emit(pieces: Iterator[pd.DataFrame], format: SweepFormat, output: Path | None) -> None:  # noqa: A002
+def _emit(
+    pieces: Iterator[pd.DataFrame],
+    format: SweepFormat,  # noqa: A002
+    output: Path | None,
+    drawing: ChartOptions,
+) -> None:
     from perfkit.report.views import sweep as view
 
     rows: list[dict[Any, Any]] = [row for piece in pieces for row in piece.to_dict("records")]
@@ -217,4 +229,5 @@ def _emit(pieces: Iterator[pd.DataFrame], format: SweepFormat, output: Path | No
         content=lambda: view.content(rows),
         format=options.Format(format.value),
         output=output,
+        chart=drawing,
     )

@@ -1,14 +1,16 @@
-"""What is said beside the answer, on stderr; ``--quiet`` leaves it out."""
+"""What was asked, and what is said beside the answer, on stderr; ``--quiet`` leaves it out."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 import typer
 
 _QUIET: Final = {"quiet": False}
 _SAID: Final[set[str]] = set()
+_ASKED: Final[list[str]] = []
 #: what moves the cursor or speaks to the terminal; lines and tabs may stand
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -21,6 +23,21 @@ def be_quiet(quiet: bool) -> None:
 
 def is_quiet() -> bool:
     return _QUIET["quiet"]
+
+
+def asked(arguments: Sequence[str]) -> None:
+    """What was typed after ``perfkit``."""
+    _ASKED[:] = arguments
+
+
+def command_line() -> str:
+    """What was typed, ready for a shell, with the GPU that the environment chose."""
+    import os
+    import shlex
+
+    gpu = os.environ.get("PERFKIT_GPU")
+    chosen = [f"PERFKIT_GPU={shlex.quote(gpu)}"] if gpu else []
+    return " ".join([*chosen, shlex.join(["perfkit", *_ASKED])])
 
 
 def note(text: str) -> None:

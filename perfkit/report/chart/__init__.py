@@ -1,0 +1,1 @@
+"""Charts: what is in one (``model``), and the renderers: terminal, SVG and PNG."""

@@ -1,0 +1,35 @@
+"""JSON content of a result -> charts, one module a topic.
+
+Content, not records: what a command draws and what ``perfkit report`` draws from a file months
+later is the same by construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from perfkit.report.chart.model import Chart
+
+#: topic of the content -> module in this package
+TOPICS: Final = {
+    "occupancy": "occupancy",
+    "sweep": "sweep",
+    "carveout": "carveout",
+    "roofline": "roofline",
+    "gemm": "gemm",
+    "access-banks": "banks",
+    "overlap": "overlap",
+    "measure": "measure",
+}
+
+
+def of(topic: str, content: Mapping[str, Any]) -> tuple[Chart, ...]:
+    """The charts of one result; none for a topic without, or where there is nothing to draw."""
+    if topic not in TOPICS:
+        return ()
+    module = import_module(f"perfkit.report.charts.{TOPICS[topic]}")
+    found: tuple[Chart, ...] = module.charts(content)
+    return found

@@ -1,0 +1,98 @@
+"""Warps per SM over block size, registers and shared memory, as people know the curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from perfkit.analysis.curves import Curve, Steps, curves
+from perfkit.analysis.steps import Launch
+from perfkit.arch import catalog
+from perfkit.report.chart.model import Axis, Chart, Mark, Plot, Series
+from perfkit.report.chart.scale import kib, linear
+from perfkit.report.document import printable
+from perfkit.units import format_bytes, format_ratio
+
+_TITLES: Final = {
+    "block_size": "threads per block",
+    "registers": "registers per thread",
+    "shared_memory": "shared memory per block (KiB)",
+}
+_PRESENT: Final = {
+    "block_size": "block_threads",
+    "registers": "registers_per_thread",
+    "shared_memory": "shared_bytes_per_block",
+}
+_KINDS: Final = {"cost": "fewer warps from", "gain": "more warps at"}
+
+
+def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
+    """One chart a result; a launch that is refused has no place on a curve."""
+    return tuple(_chart(one) for one in content["results"] if one["refusal"] is None)
+
+
+def _chart(one: Mapping[str, Any]) -> Chart:
+    capability = catalog.capability(one["compute_capability"])
+    launch = Launch(
+        threads=one["block_threads"],
+        regs=one["registers_per_thread"],
+        smem=one["shared_bytes_per_block"],
+        carveout=one["carveout_percent"],
+        barriers=one["barriers"],
+        max_threads=one.get("max_block_threads"),
+        cluster=one["cluster_size"],
+    )
+    who = ", ".join(printable(str(one[key])) for key in ("kernel", "target") if one[key])
+    most = one["max_warps_per_sm"]
+    warps = linear("warps per SM", most, binary=True)
+    return Chart(
+        title=f"Occupancy: {who}",
+        summary=(
+            f"{who}: {one['block_threads']} threads, {one['registers_per_thread']} registers, "
+            f"{format_bytes(one['shared_bytes_per_block'])}: {one['warps_per_sm']} of {most} "
+            f"warps per SM ({format_ratio(one['occupancy'])})"
+        ),
+        panels=tuple(_panel(curve, one, warps) for curve in curves(capability, launch)),
+    )
+
+
+def _panel(curve: Curve, one: Mapping[str, Any], warps: Axis) -> Plot:
+    shared = curve.quantity == "shared_memory"
+    x = linear(
+        _TITLES[curve.quantity],
+        curve.last,
+        binary=True,
+        text=kib if shared else "{:g}".format,
+        most=5,
+    )
+    series = [_series("occupancy API", curve, curve.driver, 0)]
+    if curve.hardware != curve.driver:
+        series.append(_series("hardware", curve, curve.hardware, 1))
+    return Plot(title="", x=x, y=warps, series=tuple(series), marks=tuple(_marks(curve, one)))
+
+
+def _series(name: str, curve: Curve, steps: Steps, style: int) -> Series:
+    points = [(float(at), float(warps)) for at, warps in steps]
+    points.append((float(curve.last), points[-1][1]))
+    return Series(name=name, points=tuple(points), draw="step", style=style)
+
+
+def _marks(curve: Curve, one: Mapping[str, Any]) -> Iterator[Mark]:
+    text = format_bytes if curve.quantity == "shared_memory" else str
+    now = one[_PRESENT[curve.quantity]]
+    warps = one["warps_per_sm"]
+    for step in _steps(one["steps"], curve.quantity):
+        yield Mark(
+            x=min(step["value"], curve.last),
+            y=step["warps_per_sm"],
+            kind="cliff",
+            label=text(step["value"]),
+            text=f"{_KINDS[step['kind']]} {text(step['value'])}: {step['warps_per_sm']} warps",
+        )
+    yield Mark(
+        x=now, y=warps, kind="present", label=text(now), text=f"now {text(now)}: {warps} warps"
+    )
+
+
+def _steps(steps: Sequence[Mapping[str, Any]], quantity: str) -> list[Mapping[str, Any]]:
+    return [step for step in steps if step["quantity"] == quantity and step["blocks_per_sm"]]
