@@ -26,7 +26,7 @@ def test_launch():
     found = kernel(attention(head_size=128)).launch
     assert found.grid == (2, 2, 1)
     assert found.block == (128, 1, 1)
-    assert found.dynamic_bytes == (64 + 4 * 64) * 128 * 2
+    assert found.dynamic_bytes == (64 + 4 * 32) * 128 * 2
 
 
 @pytest.mark.parametrize(

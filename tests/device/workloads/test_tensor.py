@@ -37,9 +37,9 @@ def test_what_warps_read_of_shared_memory():
     case = BY_NAME["gemm_mma_bf16"].case({"m": 128, "n": 256, "k": 64})
     # one tile and one slice: 2 x 4 warps with 64 rows and 64 columns of 64 elements each
     assert case.demand.l1_bytes == 8 * (64 + 64) * 64 * 2
-    case = BY_NAME["gemm_wgmma_bf16"].case({"m": 128, "n": 256, "k": 64})
-    # two groups with 64 rows of their own, and all columns
-    assert case.demand.l1_bytes == 2 * (64 + 256) * 64 * 2
+    case = BY_NAME["gemm_wgmma_bf16"].case({"m": 256, "n": 256, "k": 64})
+    # two tiles, in each two groups with 64 rows of their own, and all columns
+    assert case.demand.l1_bytes == 2 * 2 * (64 + 256) * 64 * 2
 
 
 def test_bytes_and_flops_of_a_product():
