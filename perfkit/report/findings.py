@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from perfkit.record import record
@@ -24,3 +25,10 @@ class Finding:
     next_step: str | None = None
     file: str | None = None
     line: int | None = None
+
+
+def place(file: str) -> Path:
+    """The file as the viewers know it: relative to where the command runs, if it lies inside."""
+    path = Path(file)
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path

@@ -6,11 +6,14 @@ step, and leaves the rest to the summary.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
-from perfkit.report.findings import Finding, Level
+from perfkit.report.findings import Finding, Level, place
 
+#: what speaks to a terminal that shows the log
+_CONTROL: Final = re.compile(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 #: of each kind, in one step
 MOST: Final = 10
 _COMMANDS: Final[dict[Level, str]] = {"error": "error", "warning": "warning", "note": "notice"}
@@ -28,8 +31,8 @@ def workflow_commands(findings: Sequence[Finding]) -> list[str]:
 
 
 def _command(command: str, finding: Finding) -> str:
-    place = {"file": finding.file, "line": finding.line if finding.file else None}
-    settings = {**place, "title": finding.title}
+    file = None if finding.file is None else place(finding.file).as_posix()
+    settings = {"file": file, "line": finding.line if file else None, "title": finding.title}
     said = ",".join(
         f"{name}={_setting(str(value))}" for name, value in settings.items() if value is not None
     )
@@ -39,6 +42,7 @@ def _command(command: str, finding: Finding) -> str:
 
 def _data(text: str) -> str:
     """As ``@actions/core`` escapes: percent first, then what ends a line."""
+    text = _CONTROL.sub("\ufffd", text)
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

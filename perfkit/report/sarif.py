@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from perfkit import __version__
-from perfkit.report.findings import Finding
+from perfkit.report.findings import Finding, place
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -71,18 +71,22 @@ def _location(finding: Finding) -> dict[str, Any]:
     name = _text(finding.subject)
     found: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": name, "kind": kind}]}
     if finding.file is not None:
-        place: dict[str, Any] = {"artifactLocation": _artifact(finding.file)}
+        physical: dict[str, Any] = {"artifactLocation": _artifact(finding.file)}
         if finding.line is not None:
-            place["region"] = {"startLine": finding.line}
-        found["physicalLocation"] = place
+            physical["region"] = {"startLine": finding.line}
+        found["physicalLocation"] = physical
     return found
 
 
 def _artifact(file: str) -> dict[str, str]:
-    path = Path(file)
+    path = place(file)
     if path.is_absolute():
-        return {"uri": "file://" + quote(path.as_posix())}
-    return {"uri": quote(path.as_posix()), "uriBaseId": "%SRCROOT%"}
+        return {"uri": "file://" + _quoted(path)}
+    return {"uri": _quoted(path), "uriBaseId": "%SRCROOT%"}
+
+
+def _quoted(path: Path) -> str:
+    return quote(path.as_posix(), errors="replace")
 
 
 def _text(text: str) -> str:

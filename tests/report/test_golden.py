@@ -6,7 +6,7 @@ import json as stdlib_json
 
 import pytest
 
-from perfkit.report import csv, json, markdown, terminal, text
+from perfkit.report import csv, github, json, junit, markdown, sarif, terminal, text
 from perfkit.report.views import (
     arch,
     banks,
@@ -18,6 +18,7 @@ from perfkit.report.views import (
     divergence,
     doctor,
     fits,
+    gate,
     gemm,
     gemm_content,
     gemm_rank,
@@ -31,7 +32,7 @@ from perfkit.report.views import (
     sweep,
 )
 from perfkit.report.views import validate as validate_view
-from tests.report import accesses, bounds, builds, launches, measured, results
+from tests.report import accesses, bounds, builds, launches, measured, results, verdicts
 from tests.report.schemas import undescribed, validate
 
 #: file name -> (JSON topic, document, content)
@@ -102,6 +103,16 @@ VIEWS = {
         lambda: diagnose.content(launches.DIAGNOSED),
     ),
     "fits": ("fits", lambda: fits.document(builds.FITS), lambda: fits.content(builds.FITS)),
+    "gate": (
+        "gate",
+        lambda: gate.document(verdicts.MIXED),
+        lambda: gate.content(verdicts.MIXED),
+    ),
+    "gate-many": (
+        "gate",
+        lambda: gate.document(verdicts.MANY),
+        lambda: gate.content(verdicts.MANY),
+    ),
     "diff": ("diff", lambda: diff.document(builds.DIFF), lambda: diff.content(builds.DIFF)),
     "access-coalescing": (
         "access-coalescing",
@@ -214,6 +225,16 @@ def _colours(monkeypatch):
 def test_layout(name, ending, golden):
     _, document, _ = VIEWS[name]
     golden(f"{name}.{ending}", FORMATS[ending](document()))
+
+
+def test_findings(golden):
+    """JUnit, SARIF, and what GitHub is told; the version of perfkit may change."""
+    found = gate.findings(verdicts.MIXED, {"static": "3", "timing": "3"})
+    golden("gate.junit.xml", junit.render(found))
+    log = stdlib_json.loads(sarif.render(found, exit_code=1))
+    log["runs"][0]["tool"]["driver"]["semanticVersion"] = "0.0.0"
+    golden("gate.sarif", stdlib_json.dumps(log, indent=1) + "\n")
+    golden("gate.github", "\n".join(github.workflow_commands(found)) + "\n")
 
 
 @pytest.mark.parametrize("name", VIEWS)

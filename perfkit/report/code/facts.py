@@ -31,7 +31,8 @@ class Facts:
         return min(blocks for _, blocks in self.bounds)
 
 
-def facts(found: Recommendation) -> Facts:
+def facts(found: Recommendation, by: str) -> Facts:
+    """``by``: which command the launch is from."""
     places = [advice.place for advice in found.advices]
     caps = [
         a.place.request.regs + a.spare_registers
@@ -41,7 +42,7 @@ def facts(found: Recommendation) -> Facts:
     clusters = (place.request.target.capability.cluster for place in places)
     size = found.wish.cluster
     return Facts(
-        comments=tuple(map(_one_line, _comments(found))),
+        comments=tuple(map(_one_line, _comments(found, by))),
         threads=found.threads,
         per_block=found.threads * found.wish.per_thread,
         dynamic_bytes=found.dynamic_bytes,
@@ -67,9 +68,9 @@ def _arch(major: int, minor: int) -> str:
     return f"{major}{minor}0"
 
 
-def _comments(found: Recommendation) -> list[str]:
+def _comments(found: Recommendation, by: str) -> list[str]:
     kernel = found.advices[0].place.request.kernel
-    lines = [f"{kernel or 'kernel'}: launch configuration by perfkit recommend"]
+    lines = [f"{kernel or 'kernel'}: launch configuration by {by}"]
     for advice in found.advices:
         place = advice.place
         lines.append(

@@ -19,13 +19,18 @@ class Kind(StrEnum):
     TRITON = "triton"
 
 
-def render(found: Recommendation, kind: Kind) -> str:
+def render(found: Recommendation, kind: Kind, *, by: str = "perfkit recommend") -> str:
     """Code that launches so, for kernels with any parameters.
+
+    Args:
+        found: the launch.
+        kind: of code.
+        by: the command that it is from, for the comment at its top.
 
     Raises:
         UsageError: a launch that the kind cannot express.
     """
-    return _RENDER[kind](facts(found))
+    return _RENDER[kind](facts(found, by))
 
 
 _RENDER: Final[dict[Kind, Callable[[Facts], str]]] = {

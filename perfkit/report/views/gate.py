@@ -9,7 +9,7 @@ from typing import Any, Final
 from perfkit.gate.quantities import QUANTITIES, figure
 from perfkit.gate.verdict import Outcome, Status, Verdict
 from perfkit.readers.results import Unit
-from perfkit.report.document import Cell, Column, Document, Table
+from perfkit.report.document import Cell, Column, Document, Table, printable
 from perfkit.report.findings import Finding, Level
 from perfkit.units import format_count, format_seconds
 
@@ -48,7 +48,8 @@ def document(found: Outcome, most: int | None = None) -> Document:
     rows = rows[:most]
     rest = rows[_AT_A_GLANCE:]
     tables = [_table(rows[:_AT_A_GLANCE], None), _table(rest, f"{len(rest)} more")]
-    notes = [f"{_place(one)}: {note}" for one in rows[:_AT_A_GLANCE] for note in one.notes]
+    said = [(one, note) for one in rows[:_AT_A_GLANCE] for note in one.notes]
+    notes = [printable(f"{_place(one)}: {note}") for one, note in said]
     notes += [f"{len(left_out)} more are left out here"] if left_out else []
     if passed and rows is not ordered and len(ordered) > _AT_A_GLANCE:
         notes.append(f"{len(passed)} pass and are not listed")

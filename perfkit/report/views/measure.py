@@ -65,8 +65,7 @@ def _table(device: Device) -> Table:
             one.name,
             one.median_s,
             _spread(one),
-            one.prediction.bound_s if one.prediction else None,
-            one.prediction.bound_by if one.prediction and one.prediction.bound_s else None,
+            *_bound(one),
             1 / one.ratio if one.ratio else None,
             _expected(one),
             _reached(one),
@@ -78,6 +77,13 @@ def _table(device: Device) -> Table:
     )
     title = f"{about.device}, driver {about.driver or 'unknown'}, bounds by {device.basis}"
     return Table(title=title, columns=_COLUMNS, rows=rows).without_empty_columns()
+
+
+def _bound(one: Measurement) -> tuple[float | None, tuple[str, ...] | None]:
+    found = one.prediction
+    if found is None or found.bound_s is None or not one.runs:
+        return None, None
+    return found.bound_s, found.bound_by
 
 
 def _spread(one: Measurement) -> Cell | None:
@@ -134,6 +140,8 @@ def _notes(device: Device) -> Iterator[str]:
 def _about(one: Measurement) -> Iterator[str]:
     if one.failure is not None:
         yield _why(one.failure)
+        if not one.runs:
+            return
     for check in one.checks:
         if not check.right:
             yield _wrong(check)
