@@ -139,13 +139,13 @@ class Measurement:
     def ratio(self) -> float | None:
         """Measured over bound; at least 1 if both are right."""
         least = self.prediction.bound_s if self.prediction else None
-        return self.median_s / least if self.median_s and least else None
+        return None if self.median_s is None or not least else self.median_s / least
 
     @property
     def ratio_expected(self) -> float | None:
         """Measured over the time expected."""
         expected = self.prediction.expected_s if self.prediction else None
-        return self.median_s / expected if self.median_s and expected else None
+        return None if self.median_s is None or not expected else self.median_s / expected
 
     @property
     def bytes_per_s(self) -> float | None:
@@ -256,13 +256,13 @@ class MeasureReport:
 
 
 def interval(medians: Sequence[float]) -> tuple[float, float] | None:
-    """The 95 % interval of the time, from medians of runs; None of fewer than two.
+    """The 95 % interval of the time, from medians of runs.
 
     >>> low, high = interval([1.0, 1.01, 0.99])
     >>> round(low, 4), round(high, 4)
     (0.9755, 1.0251)
     """
-    if len(medians) < 2:
+    if len(medians) < 2 or min(medians) <= 0:
         return None
     logs = [log(one) for one in medians]
     degrees = len(logs) - 1

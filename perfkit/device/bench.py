@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from perfkit.device.backend import Card, Function, Memory
     from perfkit.device.timing import Sampling, Stopwatch
 
-#: what outputs hold before a kernel runs: NaN in every floating type but f8, where 0xff is one too
-POISON: Final = 0xFF
+#: what the bytes of outputs are before a kernel runs: NaN in every real type, and of whole numbers
+#: one that is no likely result
+_POISON: Final = {True: 0xFF, False: 0xA5}
+#: so many whole numbers may happen to be that
+_CHANCE: Final = 1e-6
 #: a single element may be further off than all together, by this factor of the tolerance
 _ONE_ELEMENT: Final = 16
 _FILL_THREADS: Final = 256
@@ -134,7 +137,7 @@ class Bench:
 
     def _put(self, array: Array, memory: Memory, seed: int) -> None:
         if array.role is Role.OUT:
-            self._card.fill(memory, POISON)
+            self._card.fill(memory, _POISON[ELEMENTS[array.dtype].is_real])
         elif array.fill is Fill.RANDOM:
             kind = ELEMENTS[array.dtype].kind
             self._by_kernel(array, memory, kind, seed)
@@ -202,21 +205,23 @@ class Bench:
             )
 
     def _unwritten(self, array: Array, memory: Memory) -> int:
-        """Elements of an output that still hold the poison; small integers may mean it."""
+        """Elements of an output that still hold the poison; single bytes may mean it."""
         import numpy as np
 
-        width = ELEMENTS[array.dtype].size_bytes
+        element = ELEMENTS[array.dtype]
+        width, poison = element.size_bytes, _POISON[element.is_real]
         if array.role is not Role.OUT or width == 1:
             return 0
         counter = self._card.allocate(8)
         self._card.fill(counter, 0)
         blocks = min(-(-array.count // _FILL_THREADS), 16 * self._card.device.sm_count)
-        values = (memory, np.uint64(array.count), np.int32(width), np.int32(POISON), counter)
+        values = (memory, np.uint64(array.count), np.int32(width), np.int32(poison), counter)
         self._card.launch(self._count, launch_1d(blocks, _FILL_THREADS), values)
         found = np.zeros(1, np.uint64)
         self._card.read(counter, found)
         self._card.free(counter)
-        return int(found[0])
+        by_chance = 0 if element.is_real else int(array.count * _CHANCE)
+        return 0 if found[0] <= by_chance else int(found[0])
 
     def time(self, case: Case, sampling: Sampling) -> dict[str, Any]:
         """One run at full size: samples, clocks, and what was left unwritten."""

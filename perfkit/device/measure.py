@@ -7,6 +7,7 @@ fails ends its child; the next child goes on with the items after it.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
@@ -53,6 +54,7 @@ class Plan:
     runs: int = 3
     samples: int = 30
     most_seconds: float = 3.0  #: of samples of one item in one run
+    warmup_s: float = 0.05
     time_limit_s: float = 60.0  #: of one item in one run
     memory_limit_bytes: int | None = None  #: of host and card each; None: 64 GiB, the whole card
 
@@ -88,12 +90,16 @@ def measure(
         try:
             for future in futures:
                 while not future.done():
-                    threading.Event().wait(0.05)  # where Ctrl-C arrives
+                    _pause()  # where Ctrl-C arrives
         except KeyboardInterrupt:
             stop.set()
         found = tuple(future.result() for future in futures)
     interrupted = stop.is_set() or any(session.interrupted for session in sessions)
     return MeasureReport(devices=found, interrupted=interrupted)
+
+
+def _pause() -> None:
+    time.sleep(0.05)
 
 
 class _Session:
@@ -202,7 +208,11 @@ class _Session:
             "measure",
             {
                 "items": [{"key": item.key, "cold": item.cold, **item.payload} for item in items],
-                "sampling": {"samples": plan.samples, "most_seconds": plan.most_seconds},
+                "sampling": {
+                    "samples": plan.samples,
+                    "most_seconds": plan.most_seconds,
+                    "warmup_s": plan.warmup_s,
+                },
                 "check": number == 0,
             },
             uuid=self._device.uuid,

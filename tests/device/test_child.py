@@ -12,7 +12,7 @@ from perfkit.device import tasks
 from perfkit.device.child import End, Limits, run_child
 
 #: tasks for these tests; a child imports this file by its path
-SOURCE = '''
+SOURCE = """
 import os, signal, sys, time
 from perfkit.errors import DeviceError
 
@@ -47,7 +47,7 @@ def grows(arguments):
         held.append(bytearray(8 * 2**20))
         time.sleep(0.005)
         yield {"number": len(held)}
-'''
+"""
 
 
 @pytest.fixture(autouse=True)
