@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+from perfkit.analysis.steps import shared_limit
+from perfkit.models.inverse import largest_smem
+from perfkit.models.ops import SCALAR, ceil_div
+from perfkit.models.registers import register_limit
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -40,63 +45,81 @@ def curves(capability: Capability, launch: Launch) -> tuple[Curve, ...]:
     >>> registers.driver[:4]
     ((1, 64), (33, 48), (41, 40), (49, 32))
     """
-    limits, shared = capability.limits, capability.shared_memory
+    limits, registers = capability.limits, capability.registers
+    top = capability.shared_memory.max_per_block_optin_bytes
     most = min(limits.max_threads_per_block, launch.max_threads or limits.max_threads_per_block)
-    warp, unit = limits.warp_size, shared.allocation_unit_bytes
-    top = shared.max_per_block_optin_bytes
-    # only the first thread of a warp and the first byte of an allocation unit change anything
-    first = unit - shared.reserved_per_block_bytes % unit + 1
+    warps = ceil_div(launch.threads, limits.warp_size)
+
+    def by_registers(one: Launch) -> Steps:
+        values = range(1, registers.max_per_thread + 1)
+        limit = partial(register_limit, registers, warps, halves=1, ops=SCALAR)
+        return _steps(values, _varied(capability, one, "registers", limit))
+
+    def by_shared_memory(one: Launch) -> Steps:
+        limit = partial(shared_limit, capability, one)
+        values = _shared_places(capability, one)
+        return _steps(values, _varied(capability, one, "shared_memory", limit))
+
+    def by_block_size(one: Launch) -> Steps:
+        # only the first thread of a warp changes anything
+        values = range(1, most + 1, limits.warp_size)
+        return _steps(values, lambda v: replace(one, threads=v).on(capability).warps_per_sm)
+
     return (
-        _curve(
-            capability,
-            "block_size",
-            range(1, most + 1, warp),
-            lambda v: replace(launch, threads=v),
-            last=most,
-        ),
-        _curve(
-            capability,
-            "registers",
-            range(1, capability.registers.max_per_thread + 1),
-            lambda v: replace(launch, regs=v),
-        ),
-        _curve(
-            capability,
-            "shared_memory",
-            [0, *range(first, top + 1, unit)],
-            lambda v: replace(launch, smem=v),
-            last=top,
-        ),
+        _curve("block_size", 1, most, launch, by_block_size),
+        _curve("registers", 1, registers.max_per_thread, launch, by_registers),
+        _curve("shared_memory", 0, top, launch, by_shared_memory),
     )
 
 
 def _curve(
-    capability: Capability,
-    quantity: Quantity,
-    values: Iterable[int],
-    at: Callable[[int], Launch],
-    *,
-    last: int | None = None,
+    quantity: Quantity, first: int, last: int, launch: Launch, steps: Callable[[Launch], Steps]
 ) -> Curve:
-    places = list(values)
-    driver = _steps(capability, places, lambda v: replace(at(v), rule="driver"))
-    one = at(places[0])
-    return Curve(
-        quantity=quantity,
-        first=places[0],
-        last=places[-1] if last is None else last,
-        driver=driver,
-        # without a preference and clusters the rules agree
-        hardware=driver
-        if one.carveout is None and one.cluster is None
-        else _steps(capability, places, lambda v: replace(at(v), rule="hardware")),
-    )
+    driver = steps(replace(launch, rule="driver"))
+    # without a preference and clusters the rules agree
+    agree = launch.carveout is None and launch.cluster is None
+    hardware = driver if agree else steps(replace(launch, rule="hardware"))
+    return Curve(quantity=quantity, first=first, last=last, driver=driver, hardware=hardware)
 
 
-def _steps(capability: Capability, places: Iterable[int], at: Callable[[int], Launch]) -> Steps:
+def _steps(values: Iterable[int], warps: Callable[[int], int]) -> Steps:
     found: list[tuple[int, int]] = []
-    for value in places:
-        warps = at(value).on(capability).warps_per_sm
-        if not found or found[-1][1] != warps:
-            found.append((value, warps))
+    for value in values:
+        here = warps(value)
+        if not found or found[-1][1] != here:
+            found.append((value, here))
     return tuple(found)
+
+
+def _varied(
+    capability: Capability, launch: Launch, name: str, limit: Callable[[int], int]
+) -> Callable[[int], int]:
+    """Resident warps by one limit that changes, the others being those of the launch.
+
+    A tenth of what the whole rule would take for each of the thousands of values.
+    """
+    limits = launch.on(capability).limits
+    others = min(
+        value
+        for field in fields(limits)
+        if field.name != name and (value := getattr(limits, field.name)) is not None
+    )
+    warps: int = ceil_div(launch.threads, capability.limits.warp_size)
+    return lambda value: min(limit(value), others) * warps
+
+
+def _shared_places(capability: Capability, launch: Launch) -> Iterable[int]:
+    """Where anything can change: the first byte of an allocation unit.
+
+    By the driver's rule more memory is never more blocks, and the edges are known.
+    """
+    shared = capability.shared_memory
+    top, unit = shared.max_per_block_optin_bytes, shared.allocation_unit_bytes
+    if launch.rule == "driver":
+        edges = (
+            largest_smem(capability, blocks=blocks, carveout=launch.carveout, rule="driver")
+            for blocks in range(capability.limits.max_blocks_per_sm, 0, -1)
+        )
+        return [0, *(edge + 1 for edge in edges if edge is not None and edge < top)]
+    first = unit - shared.reserved_per_block_bytes % unit + 1
+    return [0, *range(first, top + 1, unit)]
