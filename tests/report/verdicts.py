@@ -87,7 +87,7 @@ MIXED = outcome([*STATIC, *TIMING])
 MANY = outcome(
     judge(
         [parse_rule("registers<=64")],
-        Builds(pairs=tuple((None, kernel(f"k{i}")) for i in range(60))),
-        Facts({(f"k{i}", "registers"): 40 + i for i in range(60)}),
+        Builds(pairs=tuple((None, kernel(f"k{i}")) for i in range(26))),
+        Facts({(f"k{i}", "registers"): 61 + i for i in range(26)}),
     )
 )
