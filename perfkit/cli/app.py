@@ -173,7 +173,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # an ASCII terminal gets ? instead of a crash
     talk.be_quiet(False)
     try:
-        code = _run(list(sys.argv[1:] if argv is None else argv))
+        code = _run(None if argv is None else list(argv))
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
     if code == EXIT_INTERRUPTED:
@@ -181,10 +181,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _run(arguments: list[str]) -> int:
-    talk.asked(arguments)
+def _run(arguments: list[str] | None) -> int:
+    typed = sys.argv[1:] if arguments is None else arguments
+    talk.asked(typed)
+    # None is not the same: completion comes without arguments
+    words = _with_bare_chart(typed) if "--chart" in typed else arguments
     try:
-        words = _with_bare_chart(arguments)
         return int(app(args=words, prog_name="perfkit", standalone_mode=False) or 0)
     except PerfkitError as error:
         return report_error(error)

@@ -36,7 +36,7 @@ class Unit(StrEnum):
     + examples(
         "perfkit roofline -g h100 --dtype f16 --op gemm:4096",
         "perfkit roofline -g a100,h100 --dtype bf16 --op attention:8x32x4096x128",
-        "perfkit roofline -g hopper --dtype f8 --op gemm:16x8192x8192 --chart roofline.svg",
+        "perfkit roofline -g hopper --dtype f8 --op gemm:8192 --chart roofline.svg",
         "perfkit roofline -g h100 --dtype f16 --flops 137G --bytes 100M",
         "perfkit roofline -g rtx-5080 --dtype f32 --op gemm:4096 --time 3ms",
     ),

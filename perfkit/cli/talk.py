@@ -11,6 +11,7 @@ import typer
 _QUIET: Final = {"quiet": False}
 _SAID: Final[set[str]] = set()
 _ASKED: Final[list[str]] = []
+_OUTPUT: Final = ("-o", "--output")
 #: what moves the cursor or speaks to the terminal; lines and tabs may stand
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -31,13 +32,22 @@ def asked(arguments: Sequence[str]) -> None:
 
 
 def command_line() -> str:
-    """What was typed, ready for a shell, with the GPU that the environment chose."""
+    """What was typed, ready for a shell, with the GPU that the environment chose.
+
+    Without the file that it is written to: the answer is the same wherever it lies.
+    """
     import os
     import shlex
 
+    words = iter(_ASKED)
+    kept = [
+        word
+        for word in words
+        if not (word.startswith("--output=") or (word in _OUTPUT and next(words, "")))
+    ]
     gpu = os.environ.get("PERFKIT_GPU")
     chosen = [f"PERFKIT_GPU={shlex.quote(gpu)}"] if gpu else []
-    return " ".join([*chosen, shlex.join(["perfkit", *_ASKED])])
+    return " ".join([*chosen, shlex.join(["perfkit", *kept])])
 
 
 def note(text: str) -> None:
