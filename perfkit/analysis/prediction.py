@@ -141,16 +141,27 @@ def predict(
 
 
 def _chained(machine: Machine, chain: Chain) -> Prediction:
-    latency = machine.ceilings.latencies_s.get(chain.level) if machine.ceilings else None
-    lacks = f"{chain.level}: no data sheet gives a latency; a ceilings file can"
+    """One load after the other: nothing hides the latency, of which measured ones are known."""
+    latency, basis = _latency_s(machine, chain.level)
+    lacks = f"{chain.level}: nobody measured its latency; a ceilings file can"
     return Prediction(
         bound=None,
         bound_s=None,
         expected_s=None if latency is None else chain.hops * latency,
         bound_by=("latency",),
-        basis="" if latency is None else "measured",
+        basis=basis,
         missing=(lacks,) if latency is None else (),
     )
+
+
+def _latency_s(machine: Machine, level: str) -> tuple[float | None, str]:
+    """Of the ceilings file, else of the database, which counts clocks."""
+    if machine.ceilings and level in machine.ceilings.latencies_s:
+        return machine.ceilings.latencies_s[level], "measured"
+    known = machine.capability.latency if level == "l1" else machine.gpu.latency
+    cycles = getattr(known, f"{level}_cycles", None)
+    clock = machine.gpu.boost_clock_hz
+    return (cycles / clock, "database") if cycles and clock else (None, "")
 
 
 def _memory(

@@ -70,6 +70,7 @@ def _as_told(device: Device) -> Gpu:
         tdp_w=None,
         published=(),
         cluster_sm_groups=None,
+        latency=None,
         unknown={"memory.bandwidth_bytes_per_s": "the driver does not tell it"},
         sources=(),
         conflicts=(),

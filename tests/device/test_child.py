@@ -120,3 +120,19 @@ def test_every_task_is_there():
     assert tasks.TASKS
     for name in tasks.TASKS:
         assert callable(tasks.task(name))
+
+
+def test_silence_ends_it_though_there_is_time_left():
+    outcome = run_child("hangs", {}, uuid=None, limits=Limits(seconds=300, silent_seconds=1.5))
+    assert outcome.results == ({"number": 0},)
+    assert outcome.failure is not None
+    assert outcome.failure.end is End.TIMEOUT
+    assert "longer than 1.5 s" in outcome.failure.message
+
+
+def test_it_can_be_stopped():
+    seen = []
+    outcome = run_child("hangs", {}, uuid=None, on_result=seen.append, stop=lambda: bool(seen))
+    assert outcome.results == ({"number": 0},)
+    assert outcome.failure is not None
+    assert (outcome.failure.end, outcome.failure.exit_code) == (End.INTERRUPTED, 130)

@@ -25,6 +25,7 @@ from perfkit.report.views import (
     gpu,
     inspect,
     latency,
+    measure,
     occupancy,
     overlap,
     recommend,
@@ -32,11 +33,21 @@ from perfkit.report.views import (
     sweep,
 )
 from perfkit.report.views import validate as validate_view
-from tests.report import accesses, bounds, builds, launches, measured, results, verdicts
+from tests.report import accesses, bounds, builds, launches, measured, results, timed, verdicts
 from tests.report.schemas import undescribed, validate
 
 #: file name -> (JSON topic, document, content)
 VIEWS = {
+    "measure": (
+        "measure",
+        lambda: measure.document(timed.MEASURED),
+        lambda: measure.content(timed.MEASURED),
+    ),
+    "measure-list": (
+        "measure-list",
+        lambda: measure.list_document(timed.LISTED),
+        lambda: measure.list_content(timed.LISTED),
+    ),
     "ceilings": (
         "ceilings",
         lambda: ceilings.document(measured.CEILINGS),
