@@ -23,7 +23,11 @@ def card(monkeypatch):
     def use(*outcomes, interrupted=False):
         def run(devices, **options):
             asked.update(options, devices=devices)
-            return measured.validation(*outcomes, interrupted=interrupted)
+            report = measured.validation(*outcomes, interrupted=interrupted)
+            for check in report.checks:
+                options["on_start"](check.name)
+                options["on_check"](check)
+            return report
 
         monkeypatch.setattr("perfkit.device.validate.validate", run)
         driver = FakeDriver(devices=2)
@@ -67,6 +71,14 @@ def test_the_table_names_what_differs(perfkit, card):
     assert "64 threads, 24 registers" in out
     assert "may not read the GPU's counters" in out
     assert "--seed 7" in out
+
+
+def test_each_outcome_is_told_as_it_comes(perfkit, card):
+    card(Status.PASS, Status.FAIL)
+    err = perfkit("validate").err
+    assert "check-1: pass, 21,000 compared\n" in err
+    assert "check-2: fail, 21,000 compared, 12 differ\n" in err
+    assert perfkit("validate --quiet").err == ""
 
 
 def test_json_follows_its_schema(perfkit, card):
