@@ -10,6 +10,7 @@ from perfkit.cli.help import examples, new_app
 #: command -> its module in ``perfkit.cli``, in the order of ``perfkit gate --help``
 COMMANDS: Final = {
     "check": "gate_check",
+    "run": "gate_run",
 }
 
 

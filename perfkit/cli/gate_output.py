@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -16,9 +16,10 @@ from perfkit.errors import UsageError
 from perfkit.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from perfkit.gate.verdict import Outcome
+    from perfkit.report.document import Document
 
 _SUMMARY: Final = "GITHUB_STEP_SUMMARY"
 #: what GitHub's summary shows of a long list
@@ -55,13 +56,25 @@ class Output:
     output: options.OutputOption = None
 
 
-def write(found: Outcome, on_inconclusive: Mapping[str, str], out: Output) -> None:
+@record
+class Report:
+    """What a command says beside its verdicts, in a document and under a JSON topic of its own."""
+
+    topic: str
+    document: Callable[[], Document]
+    content: Callable[[], Mapping[str, Any]]
+
+
+def write(
+    found: Outcome, on_inconclusive: Mapping[str, str], out: Output, report: Report | None = None
+) -> None:
     """Write the verdicts, and end with their exit code if it is not 0.
 
     Args:
         found: all verdicts.
         on_inconclusive: suite -> what the exit code makes of what cannot be told.
         out: where to.
+        report: in place of the verdicts alone, where the format is not one of verdicts.
 
     Raises:
         Exit: 1 or 3.
@@ -73,9 +86,9 @@ def write(found: Outcome, on_inconclusive: Mapping[str, str], out: Output) -> No
         write_text(_for_machines(found, on_inconclusive, out.format), out.output)
     else:
         emit(
-            "gate",
-            document=lambda: view.document(found),
-            content=lambda: view.content(found),
+            report.topic if report else "gate",
+            document=report.document if report else lambda: view.document(found),
+            content=report.content if report else lambda: view.content(found),
             format=options.Format(out.format.value),
             output=out.output,
         )

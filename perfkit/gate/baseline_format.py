@@ -51,7 +51,7 @@ def written(entries: Iterable[Entry]) -> bytes:
     """The file: sorted, so that two of them can be compared line by line."""
     document = {
         "schema": f"{SCHEMA}/{VERSION}",
-        "entries": [_to_json(entry) for entry in sorted(entries, key=lambda entry: entry.key)],
+        "entries": [to_json(entry) for entry in sorted(entries, key=lambda entry: entry.key)],
     }
     return (json.dumps(document, indent=1, allow_nan=False) + "\n").encode()
 
@@ -130,7 +130,8 @@ def _from_0(document: dict[str, Any], origin: str) -> dict[str, Any]:
 MIGRATIONS: Final[Mapping[int, Callable[[dict[str, Any], str], dict[str, Any]]]] = {0: _from_0}
 
 
-def _to_json(entry: Entry) -> dict[str, Any]:
+def to_json(entry: Entry) -> dict[str, Any]:
+    """An entry as the file has it."""
     noise = entry.noise
     return {
         "benchmark": entry.benchmark,

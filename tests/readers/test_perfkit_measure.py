@@ -72,7 +72,7 @@ def test_what_failed_or_is_wrong_has_no_value(read, change, failure):
 
 
 @pytest.mark.parametrize(
-    "change", [{"sizes": 3}, {"name": None}, {"runs": {}}, {"runs": [1]}, {"failure": "x"}]
+    "change", [{"sizes": 3}, {"name": None}, {"runs": {"a": 1}}, {"runs": [1]}, {"failure": "x"}]
 )
 def test_what_is_of_the_wrong_kind_is_named(read, change):
     with pytest.raises(InputError) as caught:
