@@ -29,7 +29,8 @@ RANKS: tuple[tuple[str, ...], ...] = (
     ("analysis", "gate"),
     ("device", "report"),
     ("cli", "api"),
-    ("__main__", "__init__"),
+    ("testing",),
+    ("__main__", "__init__", "pytest_plugin"),
 )
 RANK = {unit: rank for rank, units in enumerate(RANKS) for unit in units}
 
@@ -52,6 +53,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "scipy": ("analysis/", "device/", *GATE),
     "pyarrow": ("analysis/", "report/"),
     "matplotlib": ("report/chart/figure.py", "report/chart/panels.py"),
+    "pytest": ("pytest_plugin.py", "testing/"),
 }
 
 #: Imported where they are used, never when a module loads: start-up time is a feature.

@@ -1,0 +1,1 @@
+"""Gates inside test suites; ``perfkit.pytest_plugin`` is what pytest loads."""
