@@ -191,14 +191,25 @@ def _wgmma(dtype: DType) -> Workload:
     tiles = {"tile_m": 128, "tile_n": 256, "tile_k": row, "warp_m": 16, "stages": 4}
     tiles |= {"cluster_m": 2, "cluster_n": 1, "group": gemm_wgmma.GROUP}
     odd = {"m": 300, "n": 520, "k": 5 * row}
-    pairs = {"tile_m": 256, "tile_n": 128, "warp_m": 32, "cluster_m": 1, "cluster_n": 2, "stages": 3}
+    pairs = {
+        "tile_m": 256,
+        "tile_n": 128,
+        "warp_m": 32,
+        "cluster_m": 1,
+        "cluster_n": 2,
+        "stages": 3,
+    }
     return Workload(
         name=f"gemm_wgmma_{dtype}",
         group="tensor",
         summary=f"matrix product of {dtype} with wgmma and TMA",
         sizes={"m": 4096, "n": 4096, "k": 4096, **tiles},
         size="m",
-        checks=(odd, odd | pairs, odd | {"tile_m": 64, "tile_n": 64, "tile_k": row // 2, "cluster_m": 1}),
+        checks=(
+            odd,
+            odd | pairs,
+            odd | {"tile_m": 64, "tile_n": 64, "tile_k": row // 2, "cluster_m": 1},
+        ),
         build=partial(_product, dtype, is_wgmma=True),
         only_capability=(9, 0),
     )
