@@ -28,14 +28,6 @@ _UNITS = ("simt", "tensor")
 class OwnKernel:
     """What is said of code of the user's."""
 
-    kernel: Annotated[
-        str | None,
-        typer.Option("--kernel", metavar="NAME", help="Of your source: scale or axpy<float>."),
-    ] = None
-    grid: Annotated[
-        str | None,
-        typer.Option("--grid", metavar="X[,Y,Z]", help="Blocks: expressions of scalars."),
-    ] = None
     threads: Annotated[
         str | None,
         typer.Option("--threads", "-t", metavar="X[,Y,Z]", help="Threads per block: 256 or 32,8."),
@@ -48,6 +40,18 @@ class OwnKernel:
         str | None,
         typer.Option("--cluster", metavar="X[,Y,Z]", help="Blocks per cluster."),
     ] = None
+    grid: Annotated[
+        str | None,
+        typer.Option("--grid", metavar="X[,Y,Z]", help="Blocks: expressions of scalars."),
+    ] = None
+    kernel: Annotated[
+        str | None,
+        typer.Option("--kernel", metavar="NAME", help="Of your source: scale or axpy<float>."),
+    ] = None
+    define: Annotated[
+        list[str] | None,
+        typer.Option("--define", "-D", metavar="NAME[=VALUE]", help="A macro for the compiler."),
+    ] = None
     arg: Annotated[
         list[str] | None,
         typer.Option(
@@ -56,10 +60,6 @@ class OwnKernel:
             help="An argument, in order: n:i32=1024, x:f32[n]=random, 'out y:f32[n]'; fills are "
             "random, random(N), zero, iota, a number, FILE.npy.",
         ),
-    ] = None
-    define: Annotated[
-        list[str] | None,
-        typer.Option("--define", "-D", metavar="NAME[=VALUE]", help="A macro for the compiler."),
     ] = None
     flops: Annotated[
         str | None,

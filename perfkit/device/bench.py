@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.device.backend import Launch, launch_1d
+from perfkit.device.compared import Check, compared
 from perfkit.device.elements import ELEMENTS, as_numbers
 from perfkit.device.program import build, build_path, build_text
 from perfkit.device.workload import Array, Case, Code, Fill, Map, Role, Scalar
@@ -27,26 +28,7 @@ if TYPE_CHECKING:
 _POISON: Final = {True: 0xFF, False: 0xA5}
 #: so many whole numbers may happen to be that
 _CHANCE: Final = 1e-6
-#: a single element may be further off than all together, by this factor of the tolerance
-_ONE_ELEMENT: Final = 16
 _FILL_THREADS: Final = 256
-
-
-@record
-class Check:
-    """Found against right."""
-
-    output: str
-    error: float  #: ||found - right|| / ||right||
-    worst: float  #: of one element, over its size and the typical one
-    tolerance: float
-    at: int | None  #: where the worst stands, if it is too far off
-    unwritten: int  #: elements that the kernel left as they were
-
-    @property
-    def is_right(self) -> bool:
-        within = self.error <= self.tolerance and self.worst <= _ONE_ELEMENT * self.tolerance
-        return within and not self.unwritten
 
 
 @record
@@ -193,7 +175,7 @@ class Bench:
             self._card.wait()
             right = case.reference(given)
             return tuple(
-                _compared(
+                compared(
                     self._read(array, memory[array.name]),
                     right[array.name],
                     array,
@@ -304,35 +286,3 @@ def _host_data(array: Array) -> NDArray[Any]:
             f"holds {shown}; {array.name} is {array.count} of {storage}", where=array.file
         )
     return np.ascontiguousarray(data).ravel()
-
-
-def _compared(
-    found: NDArray[Any], right: NDArray[Any], array: Array, tolerance: float, unwritten: int
-) -> Check:
-    import numpy as np
-
-    right = np.asarray(right).ravel()
-    if right.size != found.size:
-        raise UsageError(f"the reference gives {right.size} of {array.name}, not {found.size}")
-    a, b = found.astype(np.float64), right.astype(np.float64)
-    with np.errstate(invalid="ignore", over="ignore"):
-        off = np.abs(a - b)
-        off[(a == b) | (np.isnan(a) & np.isnan(b))] = 0
-        finite = np.where(np.isfinite(b), np.abs(b), 0)
-        norm, typical = float(np.linalg.norm(finite)), float(np.sqrt(np.mean(finite**2)))
-        off[~np.isfinite(off)] = np.inf
-        relative = off / (finite + typical) if typical else off
-        error = float(np.linalg.norm(off)) / norm if norm else float(off.max(initial=0))
-    worst = float(relative.max(initial=0))
-    is_off = worst > _ONE_ELEMENT * tolerance or error > tolerance
-    return Check(
-        output=array.name,
-        error=min(error, _INFINITE),
-        worst=min(worst, _INFINITE),
-        tolerance=tolerance,
-        at=int(relative.argmax()) if is_off else None,
-        unwritten=unwritten,
-    )
-
-
-_INFINITE: Final = 1e300  #: JSON has no infinity

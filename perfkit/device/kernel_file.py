@@ -19,14 +19,11 @@ the path, ``args`` for the arguments and ``defines`` for macros.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from perfkit.arch.nodes import Source, nearest
 from perfkit.device.user_kernel import KernelSpec
 from perfkit.errors import InputError
-
-if TYPE_CHECKING:
-    import yaml
 
 _REQUIRED: Final = ("file", "kernel", "grid", "threads")
 _TEXTS: Final = ("smem", "cluster", "flops", "bytes", "dtype", "unit", "reference")
@@ -72,14 +69,14 @@ def read(path: Path) -> KernelSpec:
     return KernelSpec(path=str(file), kernel=kernel, grid=grid, threads=threads, **values)
 
 
-def _text(source: Source, node: yaml.Node, path: str) -> str:
+def _text(source: Source, node: Any, path: str) -> str:
     """Text, or a number as it is written."""
     if getattr(node, "tag", "").rpartition(":")[2] in {"int", "float"}:
         return str(node.value)
     return source.string(node, path)
 
 
-def _tolerance(source: Source, node: yaml.Node) -> float:
+def _tolerance(source: Source, node: Any) -> float:
     text = _text(source, node, "tolerance")
     try:
         value = float(text)

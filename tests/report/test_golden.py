@@ -26,6 +26,7 @@ from perfkit.report.views import (
     inspect,
     latency,
     measure,
+    measure_content,
     occupancy,
     overlap,
     recommend,
@@ -41,7 +42,7 @@ VIEWS = {
     "measure": (
         "measure",
         lambda: measure.document(timed.MEASURED),
-        lambda: measure.content(timed.MEASURED),
+        lambda: measure_content.content(timed.MEASURED),
     ),
     "measure-list": (
         "measure-list",

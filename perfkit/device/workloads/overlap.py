@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.prediction import Demand, Flow
@@ -53,25 +54,6 @@ def _chunked(sizes: Sizes) -> Case:
         raise UsageError(f"streams = {streams}: at most {_MOST_STREAMS}")
     launch = launch_1d(min(_BLOCKS, -(-n // chunks // sizes["threads"])), sizes["threads"])
 
-    def reference(given: Arrays) -> Arrays:
-        import numpy as np
-
-        v = given["from"].astype(np.float64)
-        for _ in range(steps):
-            v = v * np.float64(np.float32(0.999)) + 2.0**-6
-        return {"to": v}
-
-    def predict(alone: Mapping[str, float]) -> float:
-        """The pipeline of the stages as each took alone, its fixed costs included."""
-        there, back = alone["to card"], alone["from card"]
-        work = Work(
-            whole_s=Times(there, alone["kernel"], back),
-            handoff_s=HANDOFF_S,
-            duplex_share=min(1.0, max(there, back) / alone["both ways"]),
-        )
-        plan = Plan(chunks=chunks, streams=min(streams, chunks))
-        return schedule(work, plan).makespan_s
-
     moved = 4 * n
     return Case(
         code=Code(kernel="chunk_steps", file="overlap.cu"),
@@ -89,16 +71,41 @@ def _chunked(sizes: Sizes) -> Case:
             write_bytes=2 * moved,
             flow=Flow(flops=2 * n * steps),
         ),
-        reference=reference,
+        reference=partial(_right, steps),
         tolerance=1e-5,
         staged=Staged(
             program=_pipeline(n, chunks, streams, steps, launch),
             stages=_stages(n, chunks, steps, launch),
-            predict=predict,
-            least=lambda alone: max(alone[name] for name in ("to card", "kernel", "from card")),
+            predict=partial(_predicted, chunks, streams),
+            least=_least,
             pinned=("from", "to"),
         ),
     )
+
+
+def _right(steps: int, given: Arrays) -> Arrays:
+    import numpy as np
+
+    v = given["from"].astype(np.float64)
+    for _ in range(steps):
+        v = v * np.float64(np.float32(0.999)) + 2.0**-6
+    return {"to": v}
+
+
+def _predicted(chunks: int, streams: int, alone: Mapping[str, float]) -> float:
+    """The pipeline of the stages as each took alone, its fixed costs included."""
+    there, back = alone["to card"], alone["from card"]
+    work = Work(
+        whole_s=Times(there, alone["kernel"], back),
+        handoff_s=HANDOFF_S,
+        duplex_share=min(1.0, max(there, back) / alone["both ways"]),
+    )
+    return schedule(work, Plan(chunks=chunks, streams=min(streams, chunks))).makespan_s
+
+
+def _least(alone: Mapping[str, float]) -> float:
+    """No stage is faster among others than alone."""
+    return max(alone[name] for name in ("to card", "kernel", "from card"))
 
 
 def _chunk(n: int, chunks: int, number: int) -> tuple[int, int]:

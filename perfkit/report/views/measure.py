@@ -50,7 +50,7 @@ def document(report: MeasureReport) -> Document:
         flat=Table(
             columns=_FLAT,
             rows=tuple(
-                tuple(_flat(device, one)[column.key] for column in _FLAT)
+                tuple(flat(device, one)[column.key] for column in _FLAT)
                 for device in report.devices
                 for one in device.measurements
             ),
@@ -178,7 +178,7 @@ def _wrong(check: Checked) -> str:
     )
 
 
-def _flat(device: Device, one: Measurement) -> dict[str, Any]:
+def flat(device: Device, one: Measurement) -> dict[str, Any]:
     low, high = one.interval_s or (None, None)
     clocks = [run.sm_clock_hz for run in one.counted if run.sm_clock_hz]
     return {
@@ -198,98 +198,6 @@ def _flat(device: Device, one: Measurement) -> dict[str, Any]:
         "runs": len(one.runs),
         "sm_clock_hz": sum(clocks) / len(clocks) if clocks else None,
     }
-
-
-def content(report: MeasureReport) -> dict[str, Any]:
-    """Everything, samples included."""
-    return {
-        "interrupted": report.interrupted,
-        "devices": [
-            {
-                "environment": asdict(device.environment),
-                "basis": device.basis,
-                "missing": list(device.missing),
-                "failure": _failure(device.failure),
-                "measurements": [_content(device, one) for one in device.measurements],
-            }
-            for device in report.devices
-        ],
-    }
-
-
-def _content(device: Device, one: Measurement) -> dict[str, Any]:
-    found = one.prediction
-    flat = _flat(device, one)
-    diagnosis = one.diagnosis() if one.verdict is Verdict.BELOW else None
-    return {
-        "name": one.name,
-        "summary": one.summary,
-        "sizes": dict(one.sizes),
-        "cold": one.cold,
-        "median_s": one.median_s,
-        "interval_s": list(one.interval_s) if one.interval_s else None,
-        "verdict": one.verdict.value,
-        "ratio": one.ratio,
-        "ratio_expected": one.ratio_expected,
-        "share_of_bound": 1 / one.ratio if one.ratio else None,
-        "bytes_per_s": one.bytes_per_s,
-        "flop_per_s": one.flop_per_s,
-        "seconds_per_hop": one.median_s / one.hops if one.median_s and one.hops else None,
-        "occupancy": one.occupancy,
-        "waves": one.waves,
-        "sm_clock_hz": flat["sm_clock_hz"],
-        "work": _work(one),
-        "launch": asdict(one.facts) if one.facts else None,
-        "prediction": None
-        if found is None
-        else {
-            "bound_s": found.bound_s,
-            "expected_s": found.expected_s,
-            "bound_by": list(found.bound_by),
-            "basis": found.basis,
-            "missing": list(found.missing),
-            "loads": [asdict(load) | {"time_s": load.time_s} for load in found.bound.loads]
-            if found.bound
-            else [],
-        },
-        "is_checked": one.is_checked,
-        "checks": [asdict(check) for check in one.checks],
-        "findings": [finding.symptom.value for finding in worth_a_look(diagnosis)]
-        if diagnosis
-        else [],
-        "runs": [_run(run) for run in one.runs],
-        "failure": _failure(one.failure),
-        "notes": list(one.notes),
-    }
-
-
-def _work(one: Measurement) -> dict[str, Any]:
-    flow = one.demand.flow
-    return {
-        "flops": flow.flops if flow else 0,
-        "dtype": flow.dtype.value if flow else None,
-        "read_bytes": one.demand.read_bytes,
-        "write_bytes": one.demand.write_bytes,
-        "footprint_bytes": one.footprint_bytes,
-    }
-
-
-def _run(run: Any) -> dict[str, Any]:
-    return {
-        "median_s": run.median_s,
-        "samples_s": list(run.samples_s),
-        "sm_clock_hz": run.sm_clock_hz,
-        "throttles": list(run.throttles),
-        "temperature_c": run.temperature_c,
-        "power_w": run.power_w,
-        "cycles": run.cycles,
-        "stages_s": dict(run.stages_s) if run.stages_s else None,
-        "by_host": run.by_host,
-    }
-
-
-def _failure(failure: Failed | None) -> dict[str, Any] | None:
-    return None if failure is None else asdict(failure)
 
 
 def list_document(found: Sequence[Listed]) -> Document:
