@@ -49,7 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def perfkit_gate(request: pytest.FixtureRequest) -> Gate:
-    """Gates of a test: ``kernel(path, *rules)``, ``time(name, function)``, ``record(name, value)``."""
+    """Gates of a test: ``kernel(path, *rules)``, ``time(name, call)``, ``record(name, value)``."""
     from perfkit.testing.gate import gate_of
 
     return gate_of(request.config)
