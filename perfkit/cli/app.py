@@ -45,6 +45,7 @@ COMMANDS: Final = {
     "measure": "measure",
     "validate": "validate",
     "gate": "gate",
+    "report": "report",
     "arch": "arch",
     "gpu": "gpu",
     "doctor": "doctor",

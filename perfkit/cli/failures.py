@@ -26,6 +26,10 @@ class Failures:
             if str(error) not in map(str, self._found):
                 self._found.append(error)
 
+    def texts(self) -> tuple[str, ...]:
+        """All so far, as a person reads them."""
+        return tuple(map(str, self._found))
+
     def raise_first(self) -> None:
         """Where nothing is answered: one error says why."""
         if self._found:

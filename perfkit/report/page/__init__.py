@@ -1,0 +1,1 @@
+"""One page from any results: ``results`` reads them, ``page`` puts it together."""

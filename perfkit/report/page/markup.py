@@ -1,0 +1,68 @@
+"""Pieces of HTML. Whatever is not this module's own is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+from perfkit.report.document import Cell, Column, Table, printable
+
+
+def text(value: str) -> str:
+    """A name from a file as text of a page; bytes that are no text become ``?``."""
+    return escape(printable(value).encode("utf-8", "replace").decode())
+
+
+def paragraph(value: str, *, faint: bool = False) -> str:
+    return f'<p class="faint">{text(value)}</p>' if faint else f"<p>{text(value)}</p>"
+
+
+def listing(values: Iterable[str]) -> str:
+    return "<ul>" + "".join(f"<li>{text(value)}</li>" for value in values) + "</ul>"
+
+
+def section(name: str, title: str, parts: Iterable[str]) -> str:
+    """With an id to link to."""
+    body = "\n".join(part for part in parts if part)
+    heading = f'<h2 id="{name}">{text(title)}</h2>'
+    return f'<section aria-labelledby="{name}">\n{heading}\n{body}\n</section>'
+
+
+def folded(title: str, body: str) -> str:
+    return f"<details><summary>{text(title)}</summary>\n{body}\n</details>"
+
+
+def table(one: Table) -> str:
+    """Rows that the page's script can sort and filter, in a frame that the keyboard can scroll."""
+    title = one.title or "table"
+    head = "".join(
+        f'<th scope="col"{_side(column)}>{text(column.title)}</th>' for column in one.columns
+    )
+    rows = "\n".join(_row(one.columns, row) for row in one.rows)
+    drawn = (
+        f'<div class="wide" tabindex="0" role="region" aria-label="{text(title)}">'
+        f'<table class="data">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>'
+        "</table></div>"
+    )
+    if one.collapsed:
+        return folded(title, drawn)
+    return f"<h3>{text(title)}</h3>\n{drawn}" if one.title else drawn
+
+
+def _side(column: Column) -> str:
+    return ' class="l"' if column.is_left else ""
+
+
+def _row(columns: tuple[Column, ...], row: tuple[Any, ...]) -> str:
+    cells = (_cell(column, value) for column, value in zip(columns, row, strict=True))
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _cell(column: Column, value: Any) -> str:
+    """With the number to sort by, where the text is not that number."""
+    shown = column.text(value)
+    raw = value.raw if isinstance(value, Cell) else value
+    is_number = isinstance(raw, int | float) and not isinstance(raw, bool)
+    key = f' data-v="{raw}"' if is_number and shown != str(raw) else ""
+    return f"<td{_side(column)}{key}>{text(shown)}</td>"

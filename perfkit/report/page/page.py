@@ -1,0 +1,154 @@
+"""Results -> one HTML page: summary, a section for each topic, and what stands behind them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from perfkit.errors import NoExtra
+from perfkit.report import charts
+from perfkit.report.chart import figure, svg
+from perfkit.report.chart.theme import TOKENS
+from perfkit.report.page import about, markup, shell
+from perfkit.report.page.results import Result
+from perfkit.report.page.sections import SECTIONS
+from perfkit.report.page.tables import items, tables, value
+from perfkit.report.schema import title as title_of
+
+if TYPE_CHECKING:
+    from perfkit.report.chart.model import Chart
+
+#: charts of one topic, and of a page: each takes a tenth of a second and 20 KB
+_MOST_OF_A_TOPIC: Final = 6
+_MOST_CHARTS: Final = 24
+_MOST_NOTES: Final = 40
+
+
+def render(
+    found: Sequence[Result], *, title: str, failed: Sequence[str] = ()
+) -> tuple[str, str | None]:
+    """The page, and why it has no charts where it could have had some.
+
+    Args:
+        found: the results, at least one.
+        title: of the page.
+        failed: what could not be read, in words.
+    """
+    topics = list(dict.fromkeys(one.topic for one in found))
+    drawing = _Drawing()
+    parts = [(topic, _topic(topic, found, drawing)) for topic in topics]
+    closing = [
+        ("evidence", "Evidence", about.evidence(found)),
+        ("repeat", "How to repeat it", about.repeat(found)),
+        ("environment", "Environment", about.environment(found)),
+    ]
+    links = [("summary", "Summary"), *((f"topic-{t}", _name(t)) for t in topics)]
+    links += [(name, heading) for name, heading, body in closing if body]
+    body = [
+        markup.section("summary", "Summary", _summary(found, topics, failed, drawing)),
+        *(part for _, part in parts),
+        *(markup.section(name, heading, [part]) for name, heading, part in closing if part),
+    ]
+    return shell.whole(title, body, links=links), drawing.missing
+
+
+def _name(topic: str) -> str:
+    return topic.replace("-", " ").capitalize()
+
+
+class _Drawing:
+    """The charts of a page, as long as there is room."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.left_out = 0
+        self.missing: str | None = None  #: why there are none
+
+    def of(self, found: Sequence[Result]) -> Iterator[str]:
+        """The charts of one topic's results; beyond the limits they are not even described."""
+        here = 0
+        for one in found:
+            if here >= _MOST_OF_A_TOPIC or self.count >= _MOST_CHARTS:
+                self.left_out += 1
+                continue
+            for chart in charts.of(one.topic, one.content)[: _MOST_OF_A_TOPIC - here]:
+                drawn = self._figure(chart)
+                if drawn is None:
+                    return
+                here += 1
+                yield drawn
+
+    def _figure(self, chart: Chart) -> str | None:
+        try:
+            drawn = figure.render_svg(chart, TOKENS)
+        except NoExtra as error:
+            self.missing = f"{error.message} ({error.hint})"
+            return None
+        self.count += 1
+        caption = f"<figcaption>{markup.text(chart.summary)}</figcaption>"
+        return f"<figure>{svg.inline(drawn, f'c{self.count}-')}{caption}</figure>"
+
+
+def _topic(topic: str, found: Sequence[Result], drawing: _Drawing) -> str:
+    mine = [one for one in found if one.topic == topic]
+    notes = dict.fromkeys(note for one in mine for note in _notes(one))
+    left = len(notes) - _MOST_NOTES
+    parts = [
+        markup.paragraph(title_of(topic), faint=True),
+        *drawing.of(mine),
+        *(markup.table(table) for table in tables(topic, mine)),
+        markup.folded("Notes", markup.listing(list(notes)[:_MOST_NOTES])) if notes else "",
+        markup.paragraph(f"{left} more notes are in the files") if left > 0 else "",
+    ]
+    return markup.section(f"topic-{topic}", _name(topic), parts)
+
+
+def _notes(one: Result) -> Iterator[str]:
+    rows = SECTIONS.get(one.topic, ())
+    holders = [one.content, *(row for part in rows for row in items(one.content, part.path))]
+    for holder in holders:
+        yield from (note for note in holder.get("notes") or () if isinstance(note, str))
+
+
+def _summary(
+    found: Sequence[Result], topics: Sequence[str], failed: Sequence[str], drawing: _Drawing
+) -> Iterator[str]:
+    files = f"{len(found)} {'file' if len(found) == 1 else 'files'}"
+    yield markup.paragraph(f"{files} of results: {', '.join(map(_name, topics))}.")
+    yield markup.listing(
+        _line(topic, [one for one in found if one.topic == topic]) for topic in topics
+    )
+    if drawing.missing:
+        yield markup.paragraph(f"Without charts: {drawing.missing}")
+    if drawing.left_out:
+        yield markup.paragraph(
+            f"The first results of each kind are drawn; {drawing.left_out} files are in the tables "
+            "alone, and '--chart' of their command draws them.",
+            faint=True,
+        )
+    if failed:
+        yield markup.paragraph("Left out, as they could not be read:")
+        yield markup.listing(failed)
+
+
+def _line(topic: str, mine: Sequence[Result]) -> str:
+    """How many rows, and how often each outcome."""
+    parts = SECTIONS.get(topic, ())
+    if not parts:
+        return f"{_name(topic)}: {len(mine)} files"
+    rows = [row for one in mine for row in items(one.content, parts[0].path)]
+    text = f"{_name(topic)}: {len(rows)} {'row' if len(rows) == 1 else 'rows'}"
+    if (key := parts[0].tally) is None:
+        return text
+    counts = Counter(_outcome(value(row, key)) for row in rows)
+    said = ", ".join(f"{outcome} {count}" for outcome, count in counts.most_common())
+    return f"{text}; {key.replace('_', ' ')}: {said}" if said else text
+
+
+def _outcome(given: object) -> str:
+    if isinstance(given, list):
+        return " and ".join(str(one).replace("_", " ") for one in given) or "nothing"
+    return (
+        {True: "yes", False: "no"}.get(given, str(given)) if isinstance(given, bool) else str(given)
+    )

@@ -1,0 +1,136 @@
+"""Content of any topic -> tables of raw values, their units read off their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from perfkit.report.document import Cell, Column, Table, Unit
+from perfkit.report.page.results import Result
+from perfkit.report.page.sections import SECTIONS, Rows
+
+#: how names of values end, or what they are -> unit; the first that matches
+_PATTERNS: Final[tuple[tuple[str, Unit], ...]] = (
+    (r"bytes_per_s$", "bandwidth"),
+    (r"flop_per_s$", "rate"),
+    (r"flop_per_byte$", "intensity"),
+    (r"gb_per_s$", "gb_per_s"),
+    (r"(^|_)s$|^seconds$", "seconds"),
+    (r"_mhz$", "mhz"),
+    (r"_hz$", "hertz"),
+    (r"tflops$", "tflops"),
+    (r"(^|_)flops$", "flop"),
+    (r"^bytes$", "traffic"),
+    (r"(^|_)bytes(_|$)", "bytes"),
+    (r"_percent$", "percent"),
+    (r"^occupancy$|(^|_)share(_|$)|efficiency|utilisation", "ratio"),
+)
+_FILE: Final = Column("file", "file")
+
+
+def tables(topic: str, found: Sequence[Result]) -> list[Table]:
+    """All results of one topic in the same tables; with a column of files if there are several."""
+    made = [_table(topic, rows, found) for rows in SECTIONS.get(topic, ())]
+    shown = [table for table in made if table.rows]
+    return shown or [_facts(found)]
+
+
+def _table(topic: str, rows: Rows, found: Sequence[Result]) -> Table:
+    pairs = [(one.name, row) for one in found for row in items(one.content, rows.path)]
+    keys = rows.columns or tuple(dict.fromkeys(key for _, row in pairs for key in plain(row)))
+    files = len(found) > 1
+    columns = [_column(key, [value(row, key) for _, row in pairs]) for key in keys]
+    return Table(
+        title=rows.title or f"perfkit {topic.replace('-', ' ')}: {rows.path.split('[')[0]}",
+        columns=(*((_FILE,) if files else ()), *columns),
+        rows=tuple(
+            ((name,) if files else ())
+            + tuple(
+                _shown(value(row, key), column) for key, column in zip(keys, columns, strict=True)
+            )
+            for name, row in pairs
+        ),
+    ).without_empty_columns()
+
+
+def _facts(found: Sequence[Result]) -> Table:
+    """What has no rows, as names and values."""
+    rows = []
+    for one in found:
+        for key, given in plain(one.content).items():
+            if key not in {"schema", "made_by"} and given is not None:
+                column = _column(key, [given])
+                text = column.text(_shown(given, column))
+                rows.append((one.name, column.title, Cell(given, text)))
+    columns = (_FILE, Column("what", "what"), Column("value", "value"))
+    return Table(title="What was found", columns=columns, rows=tuple(rows))
+
+
+def items(content: Mapping[str, Any], path: str) -> Iterator[Mapping[str, Any]]:
+    """The objects that ``a[].b`` leads to."""
+    head, _, rest = path.partition("[].")
+    for one in content.get(head) or ():
+        if rest:
+            yield from items(one, rest)
+        else:
+            yield one
+
+
+def plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What fits in a cell: no objects, and no lists of them."""
+    return {
+        key: given
+        for key, given in row.items()
+        if not isinstance(given, dict)
+        and not (isinstance(given, list) and any(isinstance(one, dict | list) for one in given))
+    }
+
+
+def value(row: Mapping[str, Any], key: str) -> Any:
+    """``hardware.l1_bytes``, or ``obstacles[].message`` of all; None where something is absent."""
+    head, _, rest = key.partition("[].")
+    if rest:
+        return [one[rest] for one in row.get(head) or ()]
+    found: Any = row
+    for part in key.split("."):
+        found = found.get(part) if isinstance(found, dict) else None
+    return found
+
+
+def _column(key: str, values: Sequence[Any]) -> Column:
+    last = key.replace("[]", "").rpartition(".")[2]
+    title = key.replace("[]", "").replace(".", " ").replace("_", " ")
+    return Column(key=key, title=_without_unit(title), unit=_unit(last, values))
+
+
+def _without_unit(title: str) -> str:
+    """Cells carry their unit.
+
+    >>> _without_unit("hardware l1 bytes"), _without_unit("time s"), _without_unit("flop per s")
+    ('hardware l1', 'time', 'flop per s')
+    """
+    return re.sub(r"(?<=\w)(?<!per) (bytes|s|mhz|hz|percent)$", "", title)
+
+
+def _unit(key: str, values: Sequence[Any]) -> Unit:
+    given = [one for one in values if one is not None]
+    if any(isinstance(one, list) for one in given):
+        return "names"
+    if any(isinstance(one, bool) for one in given):
+        return "yes"
+    if any(isinstance(one, str) for one in given) or not given:
+        return "text"
+    return next((unit for pattern, unit in _PATTERNS if re.search(pattern, key)), "count")
+
+
+def _shown(given: Any, column: Column) -> Any:
+    if isinstance(given, list):
+        # a tile or a cluster; names stand apart
+        sizes = given and all(isinstance(one, int) for one in given)
+        return ("x".join(map(str, given)),) if sizes else tuple(map(str, given))
+    if column.unit == "percent" and isinstance(given, int) and given < 0:
+        return Cell(given, "default")
+    if column.unit == "bytes" and isinstance(given, float):
+        return int(given)
+    return given
