@@ -29,7 +29,7 @@ FITS_KERNELS = {
     "bounded": (16, 64, {"max_threads": 256}),
     "registers": (80, 64, {}),
     "many_registers": (255, 64, {}),
-    "required": (16, 64, {"required_threads": 128}),
+    "required": (16, 64, {"required_threads": 128, "required_cluster": 1}),
     "clustered": (16, 64, {"required_cluster": 4}),
     "large": (16, 0, {}),
 }

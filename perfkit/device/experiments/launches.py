@@ -35,7 +35,8 @@ _ASKED: Final = tuple(
     frozenset(some)
     for some in ((), (_OPT_IN_SHARED,), (_OPT_IN_CLUSTER,), (_OPT_IN_SHARED, _OPT_IN_CLUSTER))
 )
-_CLUSTER: Final = 4  #: of the kernel that has one compiled in
+#: blocks per cluster that are compiled in; a fixed block size comes with clusters of one block
+_CLUSTERS: Final = {"clustered": 4, "required": 1}
 
 
 class _Tried(NamedTuple):
@@ -143,7 +144,7 @@ def _predicted(trial: Trial, kernel: _Kernel, tried: _Tried) -> bool:
             arch=kernel.arch,
             max_threads=function.max_threads if kernel.name == "bounded" else None,
             required_threads=128 if kernel.name == "required" else None,
-            required_cluster=_CLUSTER if kernel.name == "clustered" else None,
+            required_cluster=_CLUSTERS.get(kernel.name),
         ),
     )
     return bool(fit.launches) and {change.kind for change in fit.conditions} <= tried.asked
@@ -155,7 +156,7 @@ def _launches(trial: Trial, kernel: _Kernel, tried: _Tried) -> bool:
 
     function = kernel.any_cluster if _OPT_IN_CLUSTER in tried.asked else kernel.plain
     usual = max(0, _USUAL_BYTES - function.static_shared_bytes)
-    own = _CLUSTER if kernel.name == "clustered" else 1
+    own = _CLUSTERS.get(kernel.name, 1)
     launch = Launch(
         grid=(2 * tried.cluster, 1, 1),
         block=(tried.threads, 1, 1),

@@ -37,6 +37,8 @@ _MEMORY_BOUND_OFF: Final = 0.10
 #: of the time at the best block size: the worst kernel, and half of them
 _WORST_REGRET: Final = 0.10
 _MEDIAN_REGRET: Final = 0.02
+#: what partial sums of blocks may add to the bytes of one problem
+_SAME: Final = 1.01
 _WARP: Final = 32
 _MOST_THREADS: Final = 1024
 
@@ -155,12 +157,18 @@ def recommendation(trial: Trial) -> Iterator[Tally]:
 
 
 def _free(trial: Trial) -> list[Workload]:
-    return [one for one in _workloads(trial) if "threads" in one.sizes and _plain(one)]
+    return [one for one in _workloads(trial) if "threads" in one.sizes and _is_one_problem(one)]
 
 
-def _plain(workload: Workload) -> bool:
+def _is_one_problem(workload: Workload) -> bool:
+    """Whether there is as much to do whatever the block size."""
     case = workload.case({})
-    return case.staged is None and case.persistent is None
+    if case.staged is not None or case.persistent is not None:
+        return False
+    demands = [one.demand for _, one in _sweep(workload, step=_MOST_THREADS // 4)]
+    work = {(d.read_bytes, d.write_bytes, d.flow.flops if d.flow else 0) for d in demands}
+    least, most = min(work), max(work)
+    return all(high <= _SAME * low for low, high in zip(least, most, strict=True))
 
 
 def _sweep(workload: Workload, *, step: int) -> Iterator[tuple[int, Case]]:

@@ -32,11 +32,14 @@ _STREAMS: Final = (1, 2, 3, None)
 _KERNELS_S: Final = (1e-3, 5e-3, 20e-3)
 _ORDERS: Final[tuple[Order, ...]] = ("depth-first", "breadth-first")
 _GATE_NS: Final = 5_000_000  #: longer than it takes to issue a pipeline
-#: one pipeline; three streams whose stages take the same time have nothing left over
+#: one pipeline
 _MOST_OFF: Final = 0.15
+#: one of exactly three streams: where the stages take about the same time nothing is left over, and
+#: a copy that is late makes every later one late
+_THREE_OFF: Final = 0.35
 #: half, and nine of ten, of all pipelines
 _MEDIAN_OFF: Final = 0.02
-_TENTH_OFF: Final = 0.05
+_TENTH_OFF: Final = 0.08
 
 
 @record
@@ -132,7 +135,8 @@ def overlap(trial: Trial) -> Iterator[Tally]:
                 f"kernel {kernel_s * 1e3:g} ms"
             )
             predicted, measured = (f"{seconds * 1e3:.3f} ms" for seconds in (expected, found))
-            ledger.compare(predicted, measured, text, agrees=off[-1] <= _MOST_OFF)
+            most = _THREE_OFF if plan.streams == len(Stage) else _MOST_OFF
+            ledger.compare(predicted, measured, text, agrees=off[-1] <= most)
         yield ledger.tally()
     tenth = quantiles(off, n=10)[-1]
     for what, value, most in (
