@@ -16,7 +16,9 @@ def render(document: Document, *, title: str) -> str:
     body = []
     if document.summary:
         body.append(f"<p><strong>{markup.text(document.summary)}</strong></p>")
-    body += [markup.table(table) for table in document.tables if table.rows and table.columns]
+    body += [
+        markup.table(table, level=2) for table in document.tables if table.rows and table.columns
+    ]
     if document.notes:
         body.append(markup.listing(document.notes))
     return shell.whole(title, body)

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 #: the text width of a page; inches, as everything here
 WIDTH: Final = 7.0
-_LEFT, _RIGHT, _GAP, _BOTTOM, _TOP = 0.72, 0.15, 0.62, 0.5, 0.8
+_LEFT, _RIGHT, _GAP, _BOTTOM = 0.72, 0.15, 0.62, 0.5
+#: over the panels: title and summary, and what stands on a panel
+_TOP, _ON_A_PANEL = 0.55, 0.25
 _PLOT_HEIGHT, _ONE_PLOT_HEIGHT, _LANE_HEIGHT, _ROW_HEIGHT = 2.0, 3.2, 0.38, 0.19
 _MOST_ROWS_HEIGHT: Final = 8.0
 _PNG_DPI: Final = 200
@@ -97,7 +99,8 @@ def _figure(chart: Chart, theme: Theme) -> Figure:
     from matplotlib.figure import Figure
 
     height = max(_height(panel, len(chart.panels)) for panel in chart.panels)
-    whole = _TOP + height + _BOTTOM
+    top = _TOP + (_ON_A_PANEL if any(map(panels.has_heading, chart.panels)) else 0)
+    whole = top + height + _BOTTOM
     figure = Figure(figsize=(WIDTH, whole))
     left = 0.12 / WIDTH
     figure.text(left, 1 - 0.2 / whole, shortened(chart.title), weight="bold", size=9)

@@ -29,14 +29,22 @@ def draw(axes: Axes, panel: Panel, theme: Theme) -> None:
         _plot(axes, panel, theme)
 
 
+def has_heading(panel: Panel) -> bool:
+    """Whether a title or a legend stands on it."""
+    return bool(panel.title) or (isinstance(panel, Plot) and len(_named(panel)) > 1)
+
+
+def _named(panel: Plot) -> list[str]:
+    return [one.name for one in panel.series if one.name and one.draw != "guide"]
+
+
 def _plot(axes: Axes, panel: Plot, theme: Theme) -> None:
     _axis(axes, panel, theme)
     for one in panel.series:
         _series(axes, one, theme)
     for mark in panel.marks:
         _mark(axes, mark, theme)
-    named = [one.name for one in panel.series if one.name and one.draw != "guide"]
-    if len(named) > 1:
+    if len(_named(panel)) > 1:
         axes.legend(
             loc="lower left",
             bbox_to_anchor=(0, 1),

@@ -6,7 +6,7 @@ later is the same by construction.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,3 +33,12 @@ def of(topic: str, content: Mapping[str, Any]) -> tuple[Chart, ...]:
     module = import_module(f"perfkit.report.charts.{TOPICS[topic]}")
     found: tuple[Chart, ...] = module.charts(content)
     return found
+
+
+def overview(topic: str, contents: Sequence[Mapping[str, Any]]) -> tuple[Chart, ...]:
+    """Charts of many results of one topic at once, for topics that have such."""
+    if topic != "occupancy":
+        return ()
+    from perfkit.report.charts import occupancy
+
+    return occupancy.overview(contents)

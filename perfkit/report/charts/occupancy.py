@@ -23,12 +23,44 @@ _PRESENT: Final = {
     "registers": "registers_per_thread",
     "shared_memory": "shared_bytes_per_block",
 }
+_MANY: Final = 8
 _KINDS: Final = {"cost": "fewer warps from", "gain": "more warps at"}
 
 
 def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
     """One chart a result; a launch that is refused has no place on a curve."""
     return tuple(_chart(one) for one in content["results"] if one["refusal"] is None)
+
+
+def overview(contents: Sequence[Mapping[str, Any]]) -> tuple[Chart, ...]:
+    """Occupancy of more launches than anybody looks at one by one, in ascending order."""
+    shares = sorted(100 * one["occupancy"] for each in contents for one in each["results"])
+    count = len(shares)
+    if count <= _MANY:
+        return ()
+    points = tuple((float(rank), share) for rank, share in enumerate(shares))
+    full = sum(share >= 100 for share in shares)
+    return (
+        Chart(
+            title=f"Occupancy of {count} launches",
+            summary=f"{shares[0]:g}% to {shares[-1]:g}%, the middle one {shares[count // 2]:g}%, "
+            f"{full} with every warp slot taken",
+            panels=(
+                Plot(
+                    title="",
+                    x=linear("launches, in ascending order", count),
+                    y=linear("occupancy (%)", 100, most=5),
+                    series=(
+                        Series(
+                            name="occupancy",
+                            points=(*points, (float(count), shares[-1])),
+                            draw="step",
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    )
 
 
 def _chart(one: Mapping[str, Any]) -> Chart:

@@ -33,8 +33,8 @@ def folded(title: str, body: str) -> str:
     return f"<details><summary>{text(title)}</summary>\n{body}\n</details>"
 
 
-def table(one: Table) -> str:
-    """Rows that the page's script can sort and filter, in a frame that the keyboard can scroll."""
+def table(one: Table, *, level: int = 3) -> str:
+    """Under a heading of that level: rows that the page's script can sort and filter, in a frame that the keyboard can scroll."""
     title = one.title or "table"
     head = "".join(
         f'<th scope="col"{_side(column)}>{text(column.title)}</th>' for column in one.columns
@@ -47,7 +47,7 @@ def table(one: Table) -> str:
     )
     if one.collapsed:
         return folded(title, drawn)
-    return f"<h3>{text(title)}</h3>\n{drawn}" if one.title else drawn
+    return f"<h{level}>{text(title)}</h{level}>\n{drawn}" if one.title else drawn
 
 
 def _side(column: Column) -> str:

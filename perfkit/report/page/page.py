@@ -11,7 +11,7 @@ from perfkit.report import charts
 from perfkit.report.chart import figure, svg
 from perfkit.report.chart.theme import TOKENS
 from perfkit.report.page import about, markup, shell
-from perfkit.report.page.results import Result
+from perfkit.report.page.results import Result, shortened
 from perfkit.report.page.sections import SECTIONS
 from perfkit.report.page.tables import items, tables, value
 from perfkit.report.schema import title as title_of
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _MOST_OF_A_TOPIC: Final = 6
 _MOST_CHARTS: Final = 24
 _MOST_NOTES: Final = 40
+#: marks of a chart in words
+_MOST_WORDS: Final = 12
 
 
 def render(
@@ -35,6 +37,7 @@ def render(
         title: of the page.
         failed: what could not be read, in words.
     """
+    found = shortened(found)
     topics = list(dict.fromkeys(one.topic for one in found))
     drawing = _Drawing()
     parts = [(topic, _topic(topic, found, drawing)) for topic in topics]
@@ -68,6 +71,9 @@ class _Drawing:
     def of(self, found: Sequence[Result]) -> Iterator[str]:
         """The charts of one topic's results; beyond the limits they are not even described."""
         here = 0
+        for chart in charts.overview(found[0].topic, [one.content for one in found]):
+            here += 1
+            yield self._figure(chart) or ""
         for one in found:
             if here >= _MOST_OF_A_TOPIC or self.count >= _MOST_CHARTS:
                 self.left_out += 1
@@ -86,8 +92,15 @@ class _Drawing:
             self.missing = f"{error.message} ({error.hint})"
             return None
         self.count += 1
-        caption = f"<figcaption>{markup.text(chart.summary)}</figcaption>"
+        words = "; ".join(list(_words(chart))[:_MOST_WORDS])
+        caption = f"<figcaption>{markup.text(words)}</figcaption>" if words else ""
         return f"<figure>{svg.inline(drawn, f'c{self.count}-')}{caption}</figure>"
+
+
+def _words(chart: Chart) -> Iterator[str]:
+    """What the marks mean."""
+    for panel in chart.panels:
+        yield from (mark.text for mark in getattr(panel, "marks", ()) if mark.text)
 
 
 def _topic(topic: str, found: Sequence[Result], drawing: _Drawing) -> str:
@@ -114,8 +127,9 @@ def _notes(one: Result) -> Iterator[str]:
 def _summary(
     found: Sequence[Result], topics: Sequence[str], failed: Sequence[str], drawing: _Drawing
 ) -> Iterator[str]:
-    files = f"{len(found)} {'file' if len(found) == 1 else 'files'}"
-    yield markup.paragraph(f"{files} of results: {', '.join(map(_name, topics))}.")
+    yield markup.paragraph(
+        f"{_count(len(found), 'file')} of results: {', '.join(map(_name, topics))}."
+    )
     yield markup.listing(
         _line(topic, [one for one in found if one.topic == topic]) for topic in topics
     )
@@ -136,9 +150,9 @@ def _line(topic: str, mine: Sequence[Result]) -> str:
     """How many rows, and how often each outcome."""
     parts = SECTIONS.get(topic, ())
     if not parts:
-        return f"{_name(topic)}: {len(mine)} files"
+        return f"{_name(topic)}: {_count(len(mine), 'file')}"
     rows = [row for one in mine for row in items(one.content, parts[0].path)]
-    text = f"{_name(topic)}: {len(rows)} {'row' if len(rows) == 1 else 'rows'}"
+    text = f"{_name(topic)}: {_count(len(rows), 'row')}"
     if (key := parts[0].tally) is None:
         return text
     counts = Counter(_outcome(value(row, key)) for row in rows)
@@ -146,9 +160,13 @@ def _line(topic: str, mine: Sequence[Result]) -> str:
     return f"{text}; {key.replace('_', ' ')}: {said}" if said else text
 
 
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def _outcome(given: object) -> str:
     if isinstance(given, list):
-        return " and ".join(str(one).replace("_", " ") for one in given) or "nothing"
-    return (
-        {True: "yes", False: "no"}.get(given, str(given)) if isinstance(given, bool) else str(given)
-    )
+        return " and ".join(map(_outcome, given)) or "nothing"
+    if isinstance(given, bool):
+        return "yes" if given else "no"
+    return str(given).replace("_", " ")

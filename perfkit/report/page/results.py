@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePath
 from typing import Any, Final, NoReturn
 
 from perfkit.errors import InputError
@@ -62,6 +64,16 @@ def load(path: Path) -> Result:
             hint=f"'perfkit schema {topic}' shows what it should be; write the file anew",
         )
     return Result(name=name, topic=topic, content=content)
+
+
+def shortened(found: Sequence[Result]) -> list[Result]:
+    """Named from the folder that all of them share: the rest says nothing on a page."""
+    folders = {PurePath(one.name).parent.as_posix() for one in found}
+    try:
+        common = os.path.commonpath(folders)
+    except ValueError:  # absolute and relative, or on several drives
+        return list(found)
+    return [replace(one, name=os.path.relpath(one.name, common or ".")) for one in found]
 
 
 _HINT: Final = "perfkit writes its results with --format json --output FILE"

@@ -132,7 +132,7 @@ SECTIONS: Final[dict[str, tuple[Rows, ...]]] = {
     "gpu-list": (Rows("gpus"),),
     "gpu-compare": (Rows("gpus"),),
     "arch-check": (Rows("findings"),),
-    "doctor": (Rows("checks", tally="status"),),
+    "doctor": (Rows("checks"),),
     "latency": (Rows("results"),),
     "measure-list": (Rows("kernels"),),
     "gpu": (Rows("peaks"),),
