@@ -206,7 +206,11 @@ def _resident(kernel: KernelResources, asked: Asked, capability: Capability) -> 
         barriers=1 if kernel.barriers is None else kernel.barriers,
         max_threads=kernel.max_threads,
     ).on(capability)
-    return Known(getattr(found, _RESIDENT[asked.quantity]))
+    refusal = found.refusal
+    why = refusal and (
+        f"{refusal.resource.replace('_', ' ')}: {refusal.needed:,} of {refusal.allowed:,}"
+    )
+    return Known(getattr(found, _RESIDENT[asked.quantity]), why)
 
 
 def _dynamic(kernel: KernelResources, asked: Asked) -> int:

@@ -104,6 +104,7 @@ def _judged(
         message = "launches" if value else f"does not launch: {why}"
     else:
         reason, message = _compared(check, value, before)
+        message += f" ({why})" if why else ""
     return of_kernel(check, new, place, facts, reason, message, value=value, before=before)
 
 

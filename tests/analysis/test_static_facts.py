@@ -195,3 +195,7 @@ def test_where_a_kernel_is_looked_for(tmp_path):
     path.write_text("\n__global__ void k() {}\n")
     assert facts(OLD, paths={id(OLD): path}).source(OLD) == (str(path), 2)
     assert facts(OLD).source(OLD) == (None, None)
+
+
+def test_no_occupancy_at_all_says_why():
+    assert value(FULL, "occupancy>=1@512 threads") == (0, "threads per block: 512 of 256")
