@@ -17,6 +17,7 @@ extern "C" __global__ void vector_add(const float* __restrict__ a, const float* 
     }
 }
 
+#if __CUDA_ARCH__ >= 530  // f16 arithmetic
 __device__ __forceinline__ unsigned add_pair(unsigned x, unsigned y)
 {
     unsigned sum;
@@ -37,6 +38,7 @@ extern "C" __global__ void vector_add_half2(const unsigned short* __restrict__ a
         for (; i < n; i++) c[i] = (unsigned short)add_pair(a[i], b[i]);
     }
 }
+#endif
 
 extern "C" __global__ void copy(const float* __restrict__ a, float* __restrict__ b, index n)
 {

@@ -144,6 +144,7 @@ def _workload(name: str, summary: str, n: int, build: Callable[[Sizes], Case]) -
         size="n",
         checks=_CHECKS if name != "read_only" else ({"n": 1_000_003}, {"n": 5, "threads": 64}),
         build=build,
+        least_capability=(5, 3) if "half" in name else (5, 0),
     )
 
 
