@@ -15,7 +15,7 @@ from perfkit.analysis.occupancy import estimate
 from perfkit.analysis.roofline import Question, roofline
 from perfkit.analysis.steps import Launch
 from perfkit.arch import catalog
-from perfkit.kernel import DType, KernelResources
+from perfkit.kernel import DType
 from perfkit.models.operations import operation
 from perfkit.report import json
 from perfkit.report.views import occupancy as occupancy_view
@@ -35,15 +35,14 @@ def write(folder: Path, count: int = FILES) -> list[Path]:
         path = folder / f"{number:04}.json"
         made_by = {"perfkit": "0", "command": f"perfkit occupancy lib.so --kernel k{number}"}
         if number % 10:
-            name = f"void <namespace>::kernel_{number}<float, {number % 7}>(float const*, int)"
-            kernel = KernelResources(
-                name=f"k{number}", demangled=name, arch="sm_80", origin="lib.so"
-            )
             launch = Launch(
                 threads=32 * (1 + number % 32), regs=16 + number % 48, smem=256 * (number % 90)
             )
             topic = "occupancy"
-            content = occupancy_view.content([estimate(target, launch, kernel=kernel)])
+            content = occupancy_view.content([estimate(target, launch)])
+            content["results"][0]["kernel"] = (
+                f"void <namespace>::kernel_{number}<float, {number % 7}>(float const*, int)"
+            )
         else:
             work = operation(f"gemm:{64 + number}", DType.F16)
             topic = "roofline"

@@ -34,7 +34,10 @@ def folded(title: str, body: str) -> str:
 
 
 def table(one: Table, *, level: int = 3) -> str:
-    """Under a heading of that level: rows that the page's script can sort and filter, in a frame that the keyboard can scroll."""
+    """Rows that the page's script can sort and filter, in a frame that the keyboard can scroll.
+
+    ``level`` is that of the heading over it.
+    """
     title = one.title or "table"
     head = "".join(
         f'<th scope="col"{_side(column)}>{text(column.title)}</th>' for column in one.columns

@@ -187,6 +187,7 @@ def _result(e: Estimate) -> dict[str, Any]:
         "gpu": gpu.name if gpu else None,
         "compute_capability": str(e.target.capability.compute_capability),
         "kernel": e.kernel.demangled if e.kernel else None,
+        "max_block_threads": e.kernel.max_threads if e.kernel else None,
         **_occupancy(e.driver),
         "carveout_asked_bytes": e.carveout_asked_bytes,
         "hardware": _hardware(e.hardware) if e.hardware else None,
