@@ -265,8 +265,15 @@ def interval(medians: Sequence[float]) -> tuple[float, float] | None:
     if len(medians) < 2 or min(medians) <= 0:
         return None
     logs = [log(one) for one in medians]
-    degrees = len(logs) - 1
-    t = _T[degrees - 1] if degrees <= len(_T) else _T[-1]
-    half = t * stdev(logs) / sqrt(len(logs))
+    half = students_t(len(logs) - 1) * stdev(logs) / sqrt(len(logs))
     centre = mean(logs)
     return exp(centre - half), exp(centre + half)
+
+
+def students_t(degrees: int) -> float:
+    """The two-sided 95 % quantile; beyond 20 degrees of freedom that of 20, a little too wide.
+
+    >>> students_t(2)
+    4.303
+    """
+    return _T[min(degrees, len(_T)) - 1]
