@@ -259,8 +259,8 @@ def interval(medians: Sequence[float]) -> tuple[float, float] | None:
     """The 95 % interval of the time, from medians of runs.
 
     >>> low, high = interval([1.0, 1.01, 0.99])
-    >>> round(low, 4), round(high, 4)
-    (0.9755, 1.0251)
+    >>> round(low, 3), round(high, 3)
+    (0.975, 1.025)
     """
     if len(medians) < 2 or min(medians) <= 0:
         return None
