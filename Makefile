@@ -47,7 +47,7 @@ wheel: $(VENV)/test.stamp
 oracle: $(ORACLE)/oracle.stamp
 
 bench: $(VENV)/test.stamp oracle
-	@status=0; for name in occupancy_throughput startup compile log_reader gemm_rank fits; do \
+	@status=0; for name in occupancy_throughput startup compile log_reader gemm_rank fits gate_static; do \
 	    echo "== $$name"; $(BIN)/python -m tests.bench.$$name || status=1; done; exit $$status
 
 exhaustive: $(VENV)/test.stamp oracle

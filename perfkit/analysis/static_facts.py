@@ -98,6 +98,8 @@ class StaticFacts:
         self._paths = paths or {}
         self._ptx = tuple(ptx)
         self._answers: dict[str, frozenset[int]] = {}
+        self._by_text: dict[str, tuple[Target, ...]] = {}
+        self._own: dict[str, Target] = {}
 
     # -- who answers ---------------------------------------------------------------------------
 
@@ -113,9 +115,10 @@ class StaticFacts:
         return [target.label for target in targets if id(kernel) in self._answering(target)]
 
     def _named(self, gpu: str) -> tuple[Target, ...]:
-        found = catalog.targets(gpu)
-        self._targets.update((target.label, target) for target in found)
-        return found
+        if gpu not in self._by_text:
+            self._by_text[gpu] = catalog.targets(gpu)
+            self._targets.update((target.label, target) for target in self._by_text[gpu])
+        return self._by_text[gpu]
 
     def _answering(self, target: Target) -> frozenset[int]:
         """The image of each kernel that the GPU loads; where it loads none, the first."""
@@ -145,7 +148,10 @@ class StaticFacts:
     def _target(self, kernel: KernelResources, place: str | None) -> Target:
         if place is not None:
             return self._targets[place]
-        return catalog.targets(str(catalog.capability(kernel.arch).compute_capability))[0]
+        if kernel.arch not in self._own:
+            number = catalog.capability(kernel.arch).compute_capability
+            (self._own[kernel.arch],) = catalog.targets(str(number))
+        return self._own[kernel.arch]
 
     def _fits(self, kernel: KernelResources, asked: Asked, target: Target) -> Known:
         capability = target.capability
