@@ -6,7 +6,7 @@ stand in both. ``style`` is a slot of the palette: one colour, line style, marke
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from perfkit.record import record
 
@@ -90,8 +90,7 @@ class Lanes:
     spans: tuple[Span, ...]
 
 
-@record
-class Cell:
+class Cell(NamedTuple):
     """A short text, and how serious it is: 0 nothing there, 1 as it should be, 2 too much."""
 
     text: str

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.curves import Curve, Steps, curves
 from perfkit.analysis.steps import Launch
 from perfkit.arch import catalog
+from perfkit.errors import InvalidLaunch, UnknownTarget
 from perfkit.report.chart.model import Axis, Chart, Mark, Plot, Series
 from perfkit.report.chart.scale import kib, linear
 from perfkit.report.document import printable
 from perfkit.units import format_bytes, format_ratio
+
+if TYPE_CHECKING:
+    from perfkit.arch.types import Capability
 
 _TITLES: Final = {
     "block_size": "threads per block",
@@ -28,8 +32,13 @@ _KINDS: Final = {"cost": "fewer warps from", "gain": "more warps at"}
 
 
 def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
-    """One chart a result; a launch that is refused has no place on a curve."""
-    return tuple(_chart(one) for one in content["results"] if one["refusal"] is None)
+    """One chart a result; a launch that is refused has no place on a curve.
+
+    Nor has one of a GPU that the database at hand does not hold, or holds with other facts than
+    that of the result: its curves would be those of another GPU.
+    """
+    found = (_chart(one) for one in content["results"] if one["refusal"] is None)
+    return tuple(chart for chart in found if chart is not None)
 
 
 def overview(contents: Sequence[Mapping[str, Any]]) -> tuple[Chart, ...]:
@@ -63,8 +72,11 @@ def overview(contents: Sequence[Mapping[str, Any]]) -> tuple[Chart, ...]:
     )
 
 
-def _chart(one: Mapping[str, Any]) -> Chart:
-    capability = catalog.capability(one["compute_capability"])
+def _chart(one: Mapping[str, Any]) -> Chart | None:
+    try:
+        capability = catalog.capability(one["compute_capability"])
+    except UnknownTarget:
+        return None
     launch = Launch(
         threads=one["block_threads"],
         regs=one["registers_per_thread"],
@@ -74,6 +86,8 @@ def _chart(one: Mapping[str, Any]) -> Chart:
         max_threads=one.get("max_block_threads"),
         cluster=one["cluster_size"],
     )
+    if not _agrees(launch, capability, one):
+        return None
     who = ", ".join(printable(str(one[key])) for key in ("kernel", "target") if one[key])
     most = one["max_warps_per_sm"]
     warps = linear("warps per SM", most, binary=True)
@@ -86,6 +100,15 @@ def _chart(one: Mapping[str, Any]) -> Chart:
         ),
         panels=tuple(_panel(curve, one, warps) for curve in curves(capability, launch)),
     )
+
+
+def _agrees(launch: Launch, capability: Capability, one: Mapping[str, Any]) -> bool:
+    try:
+        here = launch.on(capability)
+    except InvalidLaunch:
+        return False
+    written = (one["warps_per_sm"], one["max_warps_per_sm"])
+    return (here.warps_per_sm, here.max_warps_per_sm) == written
 
 
 def _panel(curve: Curve, one: Mapping[str, Any], warps: Axis) -> Plot:

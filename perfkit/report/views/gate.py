@@ -77,8 +77,8 @@ def summary(found: Outcome) -> str:
 
 
 def _severity(verdict: Verdict) -> tuple[object, ...]:
-    """Worst first: by how far beyond what is allowed."""
-    return (_RANK[verdict.status], -_excess(verdict))
+    """Worst first, by how far beyond what is allowed; what passes in its own order."""
+    return (_RANK[verdict.status], -_excess(verdict) if verdict.status is not Status.PASS else 0)
 
 
 def _excess(verdict: Verdict) -> float:

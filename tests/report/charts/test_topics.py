@@ -1,0 +1,222 @@
+"""What charts show: every point held against the rule or the content that it comes from."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pytest
+
+import perfkit
+from perfkit.cli.app import main
+from perfkit.models.occupancy import occupancy
+from perfkit.report import charts, schema
+from perfkit.report.chart.model import Plot
+
+
+@pytest.fixture
+def content(tmp_path):
+    def run(command):
+        path = tmp_path / "result.json"
+        assert main([*command.split(), "-f", "json", "-o", str(path), "-q"]) == 0
+        return json.loads(path.read_text("utf-8"))
+
+    return run
+
+
+def of(found):
+    return charts.of(found["schema"].split(".")[1].split("/")[0], found)
+
+
+def at(series, x):
+    return [y for place, y in series.points if place <= x][-1]
+
+
+def test_every_topic_has_a_schema():
+    assert len(charts.TOPICS) >= 7
+    assert set(charts.TOPICS) <= set(schema.topics())
+
+
+@pytest.mark.parametrize("gpu", ["5.2", "8.6", "h100", "12.0"])
+@pytest.mark.parametrize("launch", [(256, 40, 16384), (1024, 64, 0), (96, 255, 100), (33, 1, 1)])
+def test_occupancy_curves_are_the_rule(content, gpu, launch):
+    threads, regs, smem = launch
+    found = content(f"occupancy -g {gpu} -t {threads} -r {regs} -s {smem}")
+    (chart,) = of(found)
+    capability = perfkit.capability(found["results"][0]["compute_capability"])
+    top = capability.shared_memory.max_per_block_optin_bytes
+    values = (range(1, 1025, 7), range(1, 256, 3), range(0, top + 1, 499))
+    names = ("threads", "regs", "smem")
+    for panel, name, places in zip(chart.panels, names, values, strict=True):
+        for value in places:
+            given = dict(zip(names, launch, strict=True)) | {name: value}
+            assert at(panel.series[0], value) == occupancy(capability, **given).warps_per_sm
+        now = next(mark for mark in panel.marks if mark.kind == "present")
+        assert (now.x, now.y) == (launch[names.index(name)], found["results"][0]["warps_per_sm"])
+
+
+def test_cliffs_are_where_the_curve_steps(content):
+    (chart,) = of(content("occupancy -g h100 -t 256 -r 40 -s 16K"))
+    registers = chart.panels[1]
+    cliffs = {(mark.x, mark.y) for mark in registers.marks if mark.kind == "cliff"}
+    assert cliffs == {(41, 40), (32, 64)}
+    assert cliffs <= {(x, at(registers.series[0], x)) for x, _ in cliffs}
+
+
+def test_a_curve_ends_where_the_launch_bounds_do(content):
+    found = content("occupancy -g h100 -t 256 -r 40")
+    found["results"][0]["max_block_threads"] = 512
+    (chart,) = of(found)
+    assert chart.panels[0].series[0].points[-1][0] == 512
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"compute_capability": "99.9"}, {"max_warps_per_sm": 128}, {"warps_per_sm": 1},
+     {"block_threads": 5000}],
+)  # fmt: skip
+def test_another_gpu_than_the_database_knows_is_not_drawn(content, changes):
+    found = content("occupancy -g h100 -t 256 -r 40")
+    found["results"][0].update(changes)
+    assert of(found) == ()
+
+
+def test_what_does_not_launch_is_not_drawn(content):
+    assert of(content("occupancy -g t4,h100 -t 256 -r 40 -s 100K"))[0].title.endswith("h100-sxm5")
+
+
+def test_many_launches_are_shown_at_once(content):
+    found = content("occupancy -g all -t 256 -r 40")
+    (chart,) = charts.overview("occupancy", [found])
+    shares = [y for _, y in chart.panels[0].series[0].points]
+    assert shares == sorted(shares)
+    assert len(shares) == len(found["results"]) + 1
+    assert charts.overview("occupancy", []) == ()
+    assert charts.overview("roofline", [found] * 9) == ()
+
+
+def test_roofs_meet_at_the_ridge_point(content):
+    found = content("roofline -g h100,a100 --dtype f16 --op gemm:4096 --time 0.5ms")
+    (chart,) = of(found)
+    (panel,) = chart.panels
+    for one, line in zip(found["results"], panel.series, strict=True):
+        (x, y), ridge, end = line.points
+        assert y == pytest.approx(x * one["dram_bytes_per_s"])
+        assert ridge == (pytest.approx(one["ridge_flop_per_byte"]), one["peak_flop_per_s"])
+        assert end[1] == one["peak_flop_per_s"]
+    measured = [mark for mark in panel.marks if mark.kind == "measured"]
+    assert {mark.y for mark in measured} == {2 * 4096**3 / 0.5e-3}
+    assert {mark.x for mark in measured} == {2 * 4096**3 / (3 * 2 * 4096**2)}
+
+
+def test_one_gpu_has_all_roofs_of_the_type(content):
+    found = content("roofline -g h100 --dtype f16 --op gemm:4096")
+    (chart,) = of(found)
+    rates = {line.points[-1][1] for line in chart.panels[0].series}
+    assert rates == {roof["flop_per_s"] for roof in found["results"][0]["roofs"]}
+
+
+def test_work_without_bytes_or_flop_is_not_drawn(content):
+    assert of(content("roofline -g h100 --dtype f16 --flops 1e12")) == ()
+    assert of(content("roofline -g h100 --dtype f16 --bytes 1000000")) == ()
+
+
+def test_carveouts_lead_to_what_the_header_says(content):
+    (chart,) = of(content("carveout -g h100 -t 256 -r 32 -s 20K"))
+    asked = chart.panels[0].series[0]
+    for percent in range(101):
+        assert at(asked, percent) == perfkit.carveout_bytes("h100", percent)
+    assert of(content("carveout -g gtx-980")) == ()
+
+
+def test_waves_and_their_tail(content):
+    found = content("gemm -g t4 --shape 4096 --dtype f16 --tile 128x128x32 --warp 64x64x32")
+    (chart,) = of(found)
+    waves = found["results"][0]["waves"]
+    by_name = {line.name: line for line in chart.panels[0].series}
+    assert by_name["full waves"].points[-1] == (waves["full_waves"], waves["blocks_per_wave"])
+    assert by_name["tail"].points[0] == (waves["full_waves"], waves["partial_wave_blocks"])
+    assert by_name["idle"].base == waves["partial_wave_blocks"]
+
+
+def test_banks_serve_every_lane_once_a_word(content):
+    found = content("access banks --stride 3 --element 8 --width 8")
+    (chart,) = of(found)
+    (panel,) = chart.panels
+    assert len(panel.rows) == found["results"][0]["wavefronts"]
+    served = [int(cell.text) for row in panel.cells for cell in row if cell.text]
+    assert sorted(served) == sorted([*range(32)] * 2)  # two words each
+    for row in panel.cells:
+        for bank, cell in enumerate(row):
+            if cell.text:
+                word = int(cell.text) * 6
+                assert bank in {word % 32, (word + 1) % 32}
+
+
+def test_lanes_that_share_a_word_are_marked(content):
+    (chart,) = of(content("access banks --stride 0"))
+    texts = [cell.text for row in chart.panels[0].cells for cell in row if cell.text]
+    assert texts == ["0+"]
+
+
+def test_timelines_hold_every_operation(content):
+    found = content("overlap --h2d 1G --kernel-ms 20 --link pcie4x16 --chunks 4")
+    (chart,) = of(found)
+    (panel,) = chart.panels
+    assert len(panel.spans) == 8
+    assert max(span.end for span in panel.spans) == pytest.approx(found["makespan_s"] * 1e3)
+    for lane in range(len(panel.lanes)):
+        spans = sorted((s.start, s.end) for s in panel.spans if s.lane == lane)
+        assert all(a[1] <= b[0] + 1e-9 for a, b in pairwise(spans))
+    assert of(content("overlap --h2d 1G --kernel-ms 20 --link pcie4x16 --chunks 4000")) == ()
+
+
+def test_a_sweep_has_a_line_for_each_of_the_others(content):
+    found = content("sweep -g h100 -t 64:256:64 -r 32,64")
+    (chart,) = of(found)
+    assert [len(line.points) for line in chart.panels[0].series] == [4, 4]
+    assert of(content("sweep -g h100 -t 64 -r 32")) == ()
+
+
+MEASURED = {
+    "devices": [
+        {
+            "environment": {"device": "Card"},
+            "measurements": [
+                {
+                    "name": name,
+                    "median_s": median,
+                    "flop_per_s": flops / median if flops else None,
+                    "prediction": bound
+                    and {
+                        "bound_s": bound,
+                        "expected_s": None,
+                        "loads": [
+                            {"kind": "compute", "name": "simt", "amount": flops,
+                             "rate_per_s": 1e12, "roof": "f32/f32 dense simt"},
+                            {"kind": "memory", "name": "dram", "amount": 1e9,
+                             "rate_per_s": 1e11, "roof": "HBM"},
+                        ],
+                    },
+                }
+                for name, median, flops, bound in (
+                    ("near", 1.05e-2, 1e9, 1e-2), ("far", 3e-2, 1e9, 1e-2), ("none", 1.0, 0, None))
+            ],
+        }
+    ]
+}  # fmt: skip
+
+
+def test_measured_kernels_stand_against_their_predictions():
+    scatter, roofline = charts.of("measure", MEASURED)
+    assert scatter.summary.startswith("1 of 2 kernels within 10 %")
+    (panel,) = scatter.panels
+    assert isinstance(panel, Plot)
+    assert [(mark.x, mark.y) for mark in panel.marks] == [(1e-2, 1.05e-2), (1e-2, 3e-2)]
+    (under,) = roofline.panels
+    assert {mark.x for mark in under.marks if mark.kind == "measured"} == {1.0}
+
+
+def test_nothing_measured_is_nothing_to_draw():
+    assert charts.of("measure", {"devices": []}) == ()
+    assert charts.of("doctor", {}) == ()
