@@ -16,6 +16,8 @@ import yaml
 from perfkit.access import require_nvrtc
 from perfkit.cli.app import app, main
 from perfkit.errors import Unavailable
+from perfkit.gate.policy_file import load
+from perfkit.gate.static_file import load_static
 
 ROOT = Path(__file__).resolve().parents[1]
 CI = ROOT / "examples" / "ci"
@@ -97,6 +99,18 @@ def test_the_hook_installs_what_the_extra_does():
     assert hook["additional_dependencies"] == project["optional-dependencies"]["cu12"]
     assert project["scripts"].keys() >= {hook["entry"].split()[0]}
     assert re.search(hook["files"], "kernels/saxpy.cu")
+
+
+def test_the_policies_that_are_shown_are_read(tmp_path):
+    page = (ROOT / "docs" / "gates.md").read_text("utf-8")
+    blocks = re.findall(r"^```yaml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    shown = [block for block in blocks if "static:" in block]
+    assert shown
+    for text in [*shown, (CI / "perfkit.yaml").read_text("utf-8")]:
+        path = tmp_path / "perfkit.yaml"
+        path.write_text(text)
+        assert len(load_static(path).rules) == 2
+        assert load(path).threshold == 0.03
 
 
 @pytest.fixture
