@@ -120,6 +120,7 @@ class Measurement:
     sm_count: int = 0
     max_warps_per_sm: int = 0
     notes: tuple[str, ...] = ()
+    key: str = ""  #: tells it from others of the same name
 
     @property
     def counted(self) -> tuple[Run, ...]:

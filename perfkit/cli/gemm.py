@@ -15,13 +15,16 @@ from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit
 from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
+from perfkit.cli.tuning_options import TuneOptions, present, tune
 from perfkit.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from perfkit.analysis.tuning import Tuning
     from perfkit.arch.types import Target
+    from perfkit.device.tuning import Try
 
 app = new_app()
 
@@ -33,6 +36,7 @@ _WHOLE: Final = re.compile(r"[0-9]{1,18}")
         "perfkit gemm -g h100 --shape 4096 --dtype f16 --chart",
         "perfkit gemm -g t4 --shape 4096 --dtype f16 --tile 64x64x32 --warp 32x32x32",
         "perfkit gemm -g h100 --shape 16x8192x8192 --dtype bf16 --rank",
+        "perfkit gemm -g device --shape 4096 --dtype bf16 --measure",
     )
 )
 @grouped
@@ -89,9 +93,16 @@ def gemm(
     top: Annotated[
         int, typer.Option("--top", metavar="N", help="With --rank: how many to list.")
     ] = 10,
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure", help="Build the best-ranked tilings, run them here and list the fastest."
+        ),
+    ] = False,
     clock_mhz: bound_options.ClockOption = None,
     ceilings: bound_options.CeilingsOption = None,
     *,
+    tuning: TuneOptions,
     drawing: ChartOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
@@ -100,7 +111,7 @@ def gemm(
 
     Threads, shared memory, registers, occupancy, waves, traffic of each memory level, and the
     least time with them. Without --tile the best-ranked tiling; --rank lists all that are tied
-    with it.
+    with it, --measure tries them.
     """
     _refuse_what_excludes(tile, warp, stream_k=stream_k, split_k=split_k)
     targets, named = bound_options.products(gpu)
@@ -120,11 +131,14 @@ def gemm(
         regs=regs,
         instruction=_sizes(instruction, "--instruction"),
     )
-    if rank:
+    if rank or measure:
         of_a_tile = {"tile": tile, "warp": warp, "instruction": instruction, "stages": stages,
                      "cluster": cluster, "split-k": split_k, "stream-k": stream_k or None,
                      "regs": regs}  # fmt: skip
         _refuse_with_rank(of_a_tile)
+        if measure:
+            _measure(targets, question, tuning, format, output)
+            return
         _rank(targets, named, question, top, format, output)
         return
     sizes = (_sizes(tile, "--tile"), _sizes(warp, "--warp"), stages, _cluster(cluster))
@@ -166,6 +180,24 @@ def _rank(
         format=format,
         output=output,
     )
+
+
+def _measure(
+    targets: tuple[Target, ...],
+    question: GemmQuestion,
+    tuning: TuneOptions,
+    format: options.Format,  # noqa: A002
+    output: Path | None,
+) -> None:
+    device, here = present(targets)
+
+    def work(how: Try) -> Tuning:
+        from perfkit.device.tuning import tune_gemm
+
+        return tune_gemm(device, here, question, how)
+
+    known = next(iter(question.roofs.ceilings), None)
+    tune(work, tuning, ceilings=known, format=format, output=output)
 
 
 def _refuse_what_excludes(

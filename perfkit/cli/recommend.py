@@ -18,11 +18,14 @@ from perfkit.cli.groups import Without, grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
 from perfkit.cli.launch_options import LaunchOptions, refuse_what_fits_nowhere
+from perfkit.cli.tuning_options import TuneOptions, present, tune
 from perfkit.errors import UsageError
 from perfkit.report.code.kinds import Kind, render
 
 if TYPE_CHECKING:
+    from perfkit.analysis.tuning import Tuning
     from perfkit.arch.types import Target
+    from perfkit.device.tuning import Try
     from perfkit.kernel import KernelResources
 
 app = new_app()
@@ -45,6 +48,15 @@ PerThreadBytesOption = Annotated[
 CodeOption = Annotated[
     Kind | None, typer.Option("--code", help="Write code that launches so, instead of tables.")
 ]
+MeasureOption = Annotated[
+    str | None,
+    typer.Option(
+        "--measure",
+        metavar="KERNEL|FILE.yaml",
+        help="Try block sizes on this machine's card: of a kernel of perfkit's library, or of your "
+        "own as 'perfkit measure --spec' takes it.",
+    ),
+]
 
 
 @app.command(
@@ -53,6 +65,7 @@ CodeOption = Annotated[
         "perfkit recommend kernel.cu -g a100,rtx-4090,h100 --elements 10000000",
         "perfkit recommend -g h100 -r 40 -s 20K --code cuda",
         "perfkit recommend kernel.cubin -g h100 --cluster 4 --code cuda-core",
+        "perfkit recommend --measure scale.yaml --tries 8",
     )
 )
 @grouped
@@ -67,6 +80,8 @@ def recommend(
     elements: ElementsOption = None,
     per_thread: PerThreadOption = 1,
     code: CodeOption = None,
+    measure: MeasureOption = None,
+    tuning: TuneOptions,
     kernels: KernelOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
@@ -80,6 +95,8 @@ def recommend(
     GPUs on which a kernel does not launch are left out of its recommendation and told on stderr,
     after the others; the exit code is 2 then, or 4 if only something is missing here.
     """
+    if measure is not None:
+        return _measure(measure, path, gpu, tuning, format, output)
     wish = Wish(elements=elements, per_thread=per_thread, power_of_two=code is Kind.TRITON)
     growing = options.size(smem_per_thread, "--smem-per-thread") or 0
     failures = Failures()
@@ -99,6 +116,35 @@ def recommend(
         output=output,
     )
     failures.report()
+
+
+def _measure(
+    what: str,
+    path: Path | None,
+    gpu: str | None,
+    tuning: TuneOptions,
+    format: options.Format,  # noqa: A002
+    output: Path | None,
+) -> None:
+    if path is not None:
+        raise UsageError(
+            f"--measure {what} says what is run; {path} is one kernel too many",
+            hint="a YAML file names your source, its kernel and arguments: docs/measure.md",
+        )
+    device, here = present(options.targets(gpu) if gpu is not None else ())
+
+    def work(how: Try) -> Tuning:
+        from perfkit.device.kernel_file import read
+        from perfkit.device.tuning import tune_block_size
+        from perfkit.device.workloads.library import named
+
+        if what.endswith((".yaml", ".yml")):
+            return tune_block_size(device, here, read(Path(what)), how)
+        if len(kernels := named([what])) > 1:
+            raise UsageError(f"--measure {what} means {len(kernels)} kernels", hint="name one")
+        return tune_block_size(device, here, kernels[0], how)
+
+    tune(work, tuning, ceilings=None, format=format, output=output)
 
 
 _DYNAMIC: Final = "--smem counts as dynamic here; --smem-static is what a kernel declares"

@@ -76,7 +76,8 @@ def _workload(
     check: bool,  # noqa: FBT001
 ) -> dict[str, Any]:
     workload = library()[item["name"]]
-    cases = [workload.case(sizes) for sizes in workload.checks] if check else []
+    checks = item.get("checks", workload.checks)
+    cases = [workload.case(sizes) for sizes in checks] if check else []
     return _measured(place.bench, workload.case(item["sizes"]), cases, sampling)
 
 

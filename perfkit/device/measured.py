@@ -37,6 +37,7 @@ def measurement(
     case = item.case
     facts = first.get("facts")
     return Measurement(
+        key=item.key,
         name=item.name,
         summary=item.summary,
         sizes=item.sizes,
