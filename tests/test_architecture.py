@@ -37,7 +37,10 @@ RANK = {unit: rank for rank, units in enumerate(RANKS) for unit in units}
 #: the arithmetic of the timing gate, apart from its words and rules
 GATE = tuple(
     f"gate/{name}.py"
-    for name in ("change", "estimate", "known_noise", "noise_floor", "ranks", "scatter", "series")
+    for name in (
+        *("change", "changepoint", "estimate", "known_noise", "noise_floor", "ranks", "scatter"),
+        "series",
+    )
 )
 
 #: third-party module -> files and folders that may import it
@@ -51,13 +54,16 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "numpy": ("analysis/", "device/", *GATE),
     "pandas": ("analysis/", "device/"),
     "scipy": ("analysis/", "device/", *GATE),
-    "pyarrow": ("analysis/", "report/"),
+    "pyarrow": ("analysis/", "report/", "gate/history_file.py"),
+    "fsspec": ("gate/history_file.py",),
     "matplotlib": ("report/chart/figure.py", "report/chart/panels.py"),
     "pytest": ("pytest_plugin.py", "testing/"),
 }
 
 #: Imported where they are used, never when a module loads: start-up time is a feature.
-DEFERRED = {"cuda", "pynvml", "numpy", "pandas", "scipy", "pyarrow", "matplotlib", "rich"}
+DEFERRED = {
+    *("cuda", "pynvml", "numpy", "pandas", "scipy", "pyarrow", "fsspec", "matplotlib", "rich"),
+}
 
 #: what signatures anywhere may speak of, as long as nothing is loaded for it
 ARRAYS = {"numpy", "pandas"}
