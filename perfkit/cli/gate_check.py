@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from perfkit.cli import gate_inputs, gate_judge, options
+from perfkit.cli.diff import without_compiler
 from perfkit.cli.gate_output import Output, write
 from perfkit.cli.gate_policy import Settings
 from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
-from perfkit.cli.kernel_options import KernelOptions
+from perfkit.cli.kernel_options import KernelOptions, is_source
 from perfkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -64,9 +65,12 @@ def check(
     if not candidates:
         raise UsageError("nothing to judge", hint="name a file with kernels or results")
     policy = settings.read()
-    new = gate_inputs.side(candidates, kernels, gpu, settings.metric)
-    old = gate_inputs.side(baseline or (), kernels, gpu, settings.metric)
-    _refuse_unlike(new, old, settings)
+    every = [*candidates, *(baseline or ())]
+    # options for the compiler are no mistake where one of the files is compiled here
+    plain = without_compiler(kernels) if any(map(is_source, every)) else kernels
+    new = gate_inputs.side(candidates, plain, gpu, settings.metric)
+    old = gate_inputs.side(baseline or (), plain, gpu, settings.metric)
+    _refuse_unlike(new, old, settings, kernels)
     static: list[Verdict] = []
     timing: list[Verdict] = []
     if new.holds_kernels:
@@ -76,10 +80,12 @@ def check(
     write(policy.outcome(static, timing), policy.on_inconclusive, out)
 
 
-def _refuse_unlike(new: Side, old: Side, settings: Settings) -> None:
+def _refuse_unlike(new: Side, old: Side, settings: Settings, kernels: KernelOptions) -> None:
     """Each kind of input needs its own counterpart, and each option its kind of input."""
     held = {"static": ("kernels", new.holds_kernels, old.holds_kernels)}
     held["timing"] = ("results", new.holds_results, old.holds_results)
+    if not new.holds_kernels:
+        kernels.refuse_without_file()
     for suite, (what, here, there) in held.items():
         if there and not here:
             raise UsageError(f"the baseline holds {what}, and no candidate does")

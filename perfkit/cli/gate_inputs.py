@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from perfkit.cli import kernel_options, options, talk
-from perfkit.cli.diff import without_compiler
 from perfkit.errors import InputError, UsageError
 from perfkit.files import shown
 from perfkit.record import record
@@ -68,6 +67,8 @@ def side(
 ) -> Side:
     """Read what can be read at once; a name twice on one side would count twice.
 
+    ``kernels`` has no options for the compiler, unless they are a mistake.
+
     Raises:
         InputError: neither kernels nor results, or broken.
         UsageError: named twice.
@@ -90,8 +91,7 @@ def _read(path: Path, kernels: KernelOptions, gpu: str | None, metric: str | Non
     """A file is kernels, results or a baseline; a folder may hold both."""
 
     def read_kernels() -> Side:
-        plain = without_compiler(kernels)
-        return Side(readings=((path, plain.reading(path, kernel_options.named_arch(gpu))),))
+        return Side(readings=((path, kernels.reading(path, kernel_options.named_arch(gpu))),))
 
     def read_results() -> Side:
         from perfkit.readers import recognise

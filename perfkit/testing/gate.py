@@ -101,8 +101,9 @@ class Gate:
                 none, or no rule at all.
         """
         from perfkit.cli import gate_inputs, gate_judge
+        from perfkit.cli.diff import without_compiler
         from perfkit.cli.gate_policy import GatePolicy
-        from perfkit.cli.kernel_options import KernelOptions
+        from perfkit.cli.kernel_options import KernelOptions, is_source
         from perfkit.gate.static_line import parse_rule
 
         options = KernelOptions(
@@ -118,8 +119,9 @@ class Gate:
         static, timing = self._policy()
         if rules:
             static = replace(static, rules=tuple(parse_rule(rule, "rule") for rule in rules))
-        new = gate_inputs.side([Path(path)], options, gpu, None)
-        old = gate_inputs.side([Path(baseline)] if baseline is not None else [], options, gpu, None)
+        files = [Path(one) for one in (path, baseline) if one is not None]
+        plain = without_compiler(options) if any(map(is_source, files)) else options
+        new, old = (gate_inputs.side(one, plain, gpu, None) for one in (files[:1], files[1:]))
         if not new.holds_kernels:
             raise UsageError(f"{path} holds results, not kernels", hint="use perfkit_gate.record")
         policy = GatePolicy(static=static, timing=timing, on_inconclusive={})

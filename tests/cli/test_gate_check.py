@@ -387,6 +387,8 @@ def test_github(perfkit, monkeypatch, tmp_path):
         (f"gate check {LOG} --rule registers<=1 --threshold 3%", "--threshold is about results"),
         (f"gate check {LOG} --rule registers<=1 --policy nowhere.yaml", "nowhere.yaml"),
         (f"gate check {LOG} --rule registers<=1 --kernel nothing", "no kernel matches"),
+        (f"gate check {LOG} --rule registers<=1 -D X", "is compiled already"),
+        (f"gate check {TIMES} -b {TIMES} --kernel x", "--kernel is about the kernels of a file"),
         (f"gate check {LOG} --rule registers<=1 -f xml", "'xml'"),
         (f"gate check {LOG} --rule registers<=1 --on-inconclusive maybe", "'maybe'"),
         (f"gate check {CUBINS / 'README.md'} --rule registers<=1", "README.md"),
