@@ -63,6 +63,8 @@ class Demand:
     l1_bytes: float | None = None
     flow: Flow | None = None
     useful_bytes: float | None = None  #: without what comes along in sectors; None: all are useful
+    #: read in the pieces in which DRAM gives them, for the time expected; None: as many as read
+    fetched_bytes: float | None = None
 
     @property
     def bytes(self) -> float:
@@ -227,6 +229,12 @@ def _unknown(loads: list[Load]) -> tuple[str, ...]:
 
 
 def _expected(machine: Machine, demand: Demand, loads: list[Load]) -> float:
+    if demand.fetched_bytes is not None:
+        more = demand.fetched_bytes - demand.read_bytes
+        loads = [
+            replace(load, amount=load.amount + more) if load.name == "dram" else load
+            for load in loads
+        ]
     mixes = machine.ceilings.mixes if machine.ceilings else {}
     rate = mixed(mixes, demand.write_bytes / demand.bytes) if demand.bytes else None
     if rate is not None:

@@ -86,6 +86,12 @@ def test_what_passes_dram(cold, footprint, moved):
     assert through_dram(H200, COPY, cold=cold, footprint_bytes=footprint) == moved
 
 
+def test_pieces_that_dram_gives_are_expected_but_no_bound():
+    found = predict(H200, replace(COPY, fetched_bytes=3e9))
+    assert found.bound_s == pytest.approx(2e9 / 4.8e12)
+    assert found.expected_s == pytest.approx(4e9 / 4.8e12)
+
+
 def test_wavefronts_of_shared_memory():
     # 132 SMs, 128 bytes a clock, 1980 MHz
     found = predict(H200, replace(COPY, l1_bytes=1e12))

@@ -136,6 +136,14 @@ def test_strides_fetch_whole_sectors():
     assert [b / (32 * 1024) for b in bytes_read] == [4, 8, 16, 32, 32]
 
 
+def test_dram_gives_pieces_of_64_bytes():
+    demands = [
+        library()["strided"].case({"n": 32 * 1024, "stride": stride}).demand
+        for stride in (1, 8, 16, 64)
+    ]
+    assert [d.fetched_bytes / d.read_bytes for d in demands] == [1, 1, 2, 2]
+
+
 def test_conflicts_are_counted_by_the_bank_model():
     passes = [
         library()["bank_conflicts"].case({"stride": stride}).demand.l1_bytes
