@@ -43,11 +43,16 @@ def _is_number(value: Any) -> bool:
     return _is_of(value, "number")
 
 
+def _is_same(value: Any, wanted: Any) -> bool:
+    """In JSON true is not 1."""
+    return bool(value == wanted) and isinstance(value, bool) == isinstance(wanted, bool)
+
+
 #: keyword -> whether a value keeps to it
 _KEPT: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "type": _is_of_any,
-    "const": lambda value, wanted: bool(value == wanted),
-    "enum": lambda value, known: value in known,
+    "const": _is_same,
+    "enum": lambda value, known: any(_is_same(value, one) for one in known),
     "minimum": lambda value, low: not _is_number(value) or value >= low,
     "maximum": lambda value, high: not _is_number(value) or value <= high,
     "exclusiveMinimum": lambda value, low: not _is_number(value) or value > low,

@@ -6,12 +6,14 @@ version of fonts and renderer; text stays text in SVG. Nothing says when it was 
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.errors import NoExtra
 from perfkit.report.chart import panels, svg
 from perfkit.report.chart.model import Cells, Chart, Lanes, Panel
 from perfkit.report.chart.theme import DARK, LIGHT, TOKENS, Theme
+from perfkit.report.chart.words import shortened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,6 +43,7 @@ _STYLE: Final[dict[str, Any]] = {
     "lines.linewidth": 1.4,
     "hatch.linewidth": 0.5,
     "path.simplify": False,
+    "text.parse_math": False,  # $ in a name is a letter
 }
 
 
@@ -91,7 +94,9 @@ def _save(chart: Chart, theme: Theme, buffer: Any, **how: Any) -> None:
         **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), theme.paper),
     }
     style: Any = {**_STYLE, **colours}
-    with rc_context(style):
+    with rc_context(style), warnings.catch_warnings():
+        # a name may hold letters that the font does not have: they become boxes
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
         _figure(chart, theme).savefig(buffer, **how)
 
 
@@ -103,8 +108,10 @@ def _figure(chart: Chart, theme: Theme) -> Figure:
     whole = top + height + _BOTTOM
     figure = Figure(figsize=(WIDTH, whole))
     left = 0.12 / WIDTH
-    figure.text(left, 1 - 0.2 / whole, shortened(chart.title), weight="bold", size=9)
-    figure.text(left, 1 - 0.38 / whole, shortened(chart.summary), size=7)
+    figure.text(
+        left, 1 - 0.2 / whole, shortened(chart.title, _TITLE_LETTERS), weight="bold", size=9
+    )
+    figure.text(left, 1 - 0.38 / whole, shortened(chart.summary, _TITLE_LETTERS), size=7)
     count = len(chart.panels)
     width = (WIDTH - _LEFT - _RIGHT - _GAP * (count - 1)) / count
     for number, panel in enumerate(chart.panels):
@@ -120,12 +127,6 @@ def _height(panel: Panel, count: int) -> float:
     if isinstance(panel, Cells):
         return min(_MOST_ROWS_HEIGHT, _ROW_HEIGHT * len(panel.rows))
     return _ONE_PLOT_HEIGHT if count == 1 else _PLOT_HEIGHT
-
-
-def shortened(text: str, most: int = _TITLE_LETTERS) -> str:
-    """With the middle left out, as names of kernels differ at both ends."""
-    half = (most - 1) // 2
-    return text if len(text) <= most else f"{text[:half]}…{text[-half:]}"
 
 
 #: names of ``--chart-theme``; the reader's system decides of ``auto``

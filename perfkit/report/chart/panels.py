@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.report.chart.model import Cells, Lanes, Mark, Panel, Plot, Series
 from perfkit.report.chart.theme import DASHES, HATCHES, LIGHT, MARKERS, Theme
+from perfkit.report.chart.words import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +76,7 @@ def _axis(axes: Axes, panel: Plot, theme: Theme) -> None:
 
 def _series(axes: Axes, one: Series, theme: Theme) -> None:
     xs, ys = zip(*one.points, strict=True)
-    colour, name = theme.slots[one.style], one.name[:_NAME_LETTERS]
+    colour, name = theme.slots[one.style], shortened(one.name, _NAME_LETTERS)
     if one.draw == "guide":
         axes.plot(xs, ys, color=theme.soft, linewidth=0.9, linestyle="solid")
     elif one.draw == "area":
@@ -115,7 +116,7 @@ def _mark(axes: Axes, mark: Mark, theme: Theme) -> None:
     )
     if mark.label:
         axes.annotate(
-            mark.label[:_NAME_LETTERS],
+            shortened(mark.label, _NAME_LETTERS),
             (mark.x, mark.y),
             xytext=_beside(axes, mark),
             textcoords="offset points",

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from perfkit.report.chart.theme import named
+from perfkit.report.chart.words import clean
 
 if TYPE_CHECKING:
     from perfkit.report.chart.model import Chart
@@ -20,7 +21,7 @@ _NAMESPACES: Final = re.compile(r'\s(?:xmlns(?::xlink)?|version)="[^"]*"')
 def described(text: str, chart: Chart) -> str:
     """With title and description for those who do not see it, and without a document type."""
     text = text[text.index("<svg") :]
-    title, summary = escape(chart.title), escape(chart.summary)
+    title, summary = escape(clean(chart.title)), escape(clean(chart.summary))
     return _OPENING.sub(
         lambda found: (
             f'{found[0][:-1]} role="img" aria-label="{title}">'

@@ -9,6 +9,7 @@ from typing import Final
 from perfkit.record import record
 from perfkit.report.chart.canvas import Canvas, Colour, legend_letter, painted
 from perfkit.report.chart.model import Axis, Cells, Chart, Lanes, Mark, Panel, Plot, Series
+from perfkit.report.chart.words import clean
 
 _PLOT_HEIGHT: Final = 12
 _LEFT: Final = 10
@@ -42,7 +43,9 @@ def render(chart: Chart, look: Look) -> str:
     """Panels below each other, each with its marks in words."""
     from textwrap import wrap
 
-    lines = [*wrap(chart.title, look.width), *wrap(chart.summary, look.width)]
+    lines = [
+        line for text in (chart.title, chart.summary) for line in wrap(clean(text), look.width)
+    ]
     for panel in chart.panels:
         lines += ["", *_panel(panel, look)]
     text = "\n".join(lines) + "\n"
@@ -148,10 +151,10 @@ def _words(plot: Plot, look: Look) -> Iterator[str]:
             sign = legend_letter(one.style, is_ascii=look.is_ascii)
             if one.draw == "area":
                 sign = _filling(one, look) * 2
-            yield f"  {_painted(sign, one.style, look)} {one.name}"
+            yield f"  {_painted(sign, one.style, look)} {clean(one.name)}"
     for mark in plot.marks:
         if mark.text:
-            yield f"  {_painted(_sign(mark, look), _colour(mark), look)}  {mark.text}"
+            yield f"  {_painted(_sign(mark, look), _colour(mark), look)}  {clean(mark.text)}"
 
 
 def _painted(text: str, colour: Colour, look: Look) -> str:

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from perfkit.models.banks import BANKS, WORD_BYTES
 from perfkit.report.chart.model import Cell, Cells, Chart
-from perfkit.report.document import printable
 
 _LEVELS: Final = ("no lane", "a word", "one more word of the same bank: a conflict")
 
@@ -24,7 +23,7 @@ def _chart(one: Mapping[str, Any]) -> Chart:
         for wave, row in enumerate(_wavefronts(one, part), 1):
             rows.append(f"pass {number}.{wave}" if len(one["passes"]) > 1 else f"{wave}")
             cells.append(row)
-    name = printable(one["pattern"]) + (f", {one['layout']}" if one["layout"] else "")
+    name = one["pattern"] + (f", {one['layout']}" if one["layout"] else "")
     way = one["conflict_way"]
     conflict = f"{way}-way conflict" if way > 1 else "no conflict"
     return Chart(

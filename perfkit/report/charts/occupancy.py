@@ -11,7 +11,6 @@ from perfkit.arch import catalog
 from perfkit.errors import InvalidLaunch, UnknownTarget
 from perfkit.report.chart.model import Axis, Chart, Mark, Plot, Series
 from perfkit.report.chart.scale import kib, linear
-from perfkit.report.document import printable
 from perfkit.units import format_bytes, format_ratio
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def _chart(one: Mapping[str, Any]) -> Chart | None:
     )
     if not _agrees(launch, capability, one):
         return None
-    who = ", ".join(printable(str(one[key])) for key in ("kernel", "target") if one[key])
+    who = ", ".join(str(one[key]) for key in ("kernel", "target") if one[key])
     most = one["max_warps_per_sm"]
     warps = linear("warps per SM", most, binary=True)
     return Chart(

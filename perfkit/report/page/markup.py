@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-from perfkit.report.document import Cell, Column, Table, printable
+from perfkit.report.chart.words import clean
+from perfkit.report.document import Cell, Column, Table
 
 
 def text(value: str) -> str:
     """A name from a file as text of a page; bytes that are no text become ``?``."""
-    return escape(printable(value).encode("utf-8", "replace").decode())
+    return escape(clean(value))
 
 
 def paragraph(value: str, *, faint: bool = False) -> str:

@@ -12,6 +12,7 @@ from perfkit.errors import NoExtra
 from perfkit.report.chart import figure, svg, theme
 from perfkit.report.chart.model import Cell, Cells, Chart, Lanes, Mark, Plot, Series, Span
 from perfkit.report.chart.scale import linear
+from perfkit.report.chart.words import shortened
 
 EVIL = '</desc><script>alert(1)</script> "&" \x1b[31m'
 
@@ -118,5 +119,12 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
 
 
 def test_names_lose_their_middle():
-    assert figure.shortened("a" * 92) == "a" * 92
-    assert len(figure.shortened("a" * 500)) == 91
+    assert shortened("a" * 92, 92) == "a" * 92
+    assert len(shortened("a" * 500, 92)) == 91
+    assert shortened("k\udcff", 92) == "k?"
+
+
+@pytest.mark.parametrize("name", ["$", "$x^{", "\\frac", "k\udcff", "\u6838\u5fc3", "%s {0}"])
+def test_any_name_can_be_drawn(name):
+    assert "<svg" in figure.render_svg(chart(name), None)
+    assert figure.render_png(chart(name), None)

@@ -61,6 +61,13 @@ def test_the_comparison_sees_a_curve_that_moved():
     assert differences(moved, text, tolerance=3) == []
 
 
+def coarse(pixels):
+    """Means over squares of ten pixels: how a font is drawn does not matter, bars do."""
+    height, width, colours = pixels.shape
+    cut = pixels[: height // 10 * 10, : width // 10 * 10]
+    return cut.reshape(height // 10, 10, width // 10, 10, colours).mean(axis=(1, 3))
+
+
 def test_one_picture_as_pixels(tmp_path, request):
     from matplotlib.image import imread
 
@@ -68,7 +75,7 @@ def test_one_picture_as_pixels(tmp_path, request):
     golden = GOLDEN / "overlap.png"
     if request.config.getoption("--update-golden"):
         shutil.copy(path, golden)
-    ours, expected = imread(path), imread(golden)
+    ours, expected = (coarse(imread(each)) for each in (path, golden))
     assert ours.shape == expected.shape
     assert float(((ours - expected) ** 2).mean() ** 0.5) < 0.05
 

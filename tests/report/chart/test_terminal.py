@@ -120,3 +120,12 @@ def test_logarithmic_axes_hold_their_values(values):
     assert axis.low <= min(values) <= max(values) <= axis.high
     assert 1 <= len(axis.ticks) <= 7
     assert all(axis.low * 0.999 <= tick.at <= axis.high * 1.001 for tick in axis.ticks)
+
+
+def test_a_name_does_not_command_the_terminal():
+    evil = "\x1b[2Jname\udcff"
+    mark = Mark(x=5, y=4, kind="present", text=evil)
+    plot = Plot(title="", x=PLOT.x, y=PLOT.y, series=PLOT.series, marks=(mark,))
+    text = terminal.render(Chart(title=evil, summary=evil, panels=(plot,)), terminal.Look())
+    assert "\x1b" not in text
+    assert text.count("[2Jname?") == 3
