@@ -11,6 +11,8 @@ from perfkit.cli.help import examples, new_app
 COMMANDS: Final = {
     "check": "gate_check",
     "run": "gate_run",
+    "record": "gate_record",
+    "history": "gate_history",
 }
 
 

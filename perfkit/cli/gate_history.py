@@ -1,0 +1,97 @@
+"""``perfkit gate history``: runs over many commits, and the commits that changed them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from perfkit.cli import options, talk
+from perfkit.cli.emit import emit
+from perfkit.cli.help import examples, new_app
+from perfkit.errors import UsageError
+
+app = new_app()
+
+
+@app.command(
+    epilog=examples(
+        "perfkit gate history history/",
+        "perfkit gate history history/ --benchmark '^gemm' --commits",
+        "perfkit gate history s3://bucket/history --last 200 -f json",
+    )
+)
+def history(
+    where: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|FOLDER|URL", help="A history: perfkit gate record --history writes it."
+        ),
+    ],
+    benchmark: Annotated[
+        str | None,
+        typer.Option("--benchmark", metavar="REGEX", help="Only those whose name contains it."),
+    ] = None,
+    branch: Annotated[
+        str | None,
+        typer.Option("--branch", help="Of several; if not given main, or the one with most runs."),
+    ] = None,
+    last: Annotated[
+        int | None,
+        typer.Option("--last", metavar="N", min=1, help="Only so many commits, the newest."),
+    ] = None,
+    least: Annotated[
+        str,
+        typer.Option("--min-change", metavar="SHARE", help="Changes under this are left out."),
+    ] = "0.5%",
+    commits: Annotated[bool, typer.Option("--commits", help="Also list every commit.")] = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Exit code 1 where the last change of a benchmark is for the worse; 3 where none "
+            "has commits enough to tell.",
+        ),
+    ] = False,
+    format: options.FormatOption = options.Format.TABLE,  # noqa: A002
+    output: options.OutputOption = None,
+) -> None:
+    """Show benchmarks over their commits, and name the commits that changed them.
+
+    Each commit counts with the median of its runs. A change is one that lasts: the ranks of commits
+    before and after it are compared at every place, so that bad nights, outliers and two modes
+    raise no alarm; in less than 1 % of series without a change one is found. Commits are in the
+    order in which they were first run.
+    """
+    from perfkit.gate.history import history as analysed
+    from perfkit.gate.history_file import load
+    from perfkit.report.views import gate_history as view
+
+    share = _share(least)
+    rows, notes = load(where)
+    for note in notes:
+        talk.note(note)
+    found = analysed(rows, benchmark=benchmark, branch=branch, last=last, least=share)
+    emit(
+        "gate-history",
+        document=lambda: view.document(found, commits=commits),
+        content=lambda: view.content(found),
+        format=format,
+        output=output,
+    )
+    if check:
+        if any(trace.steps and trace.steps[-1].worse for trace in found.traces):
+            raise typer.Exit(1)
+        if not any(trace.enough for trace in found.traces):
+            raise typer.Exit(3)
+
+
+def _share(text: str) -> float:
+    from perfkit.gate.quantities import amount
+
+    try:
+        return float(amount(text, "ratio"))
+    except UsageError as error:
+        raise UsageError(
+            f"--min-change {error.message}", hint="write a ratio such as 1% or 0.01"
+        ) from None
