@@ -60,6 +60,7 @@ def run(statement: str) -> tuple[int, str, set[str]]:
         (["latency", "-g", "h100", "--latency-ns", "600"], "warps needed"),
         (["overlap", "--h2d", "1G", "--link", "pcie4", "--chunks", "2"], "speed-up"),
         (["diagnose", "tests/data/ncu/details.csv"], "low occupancy"),
+        (["gate", "check", "tests/data/ptxas/b09.log", "--rule", "registers<=255"], "PASS: 2 pass"),
         (["fits", "-g", "8.9", "-t", "256", "-r", "40", "-s", "300K"], "needs 307,200 B"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",

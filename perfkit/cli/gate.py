@@ -23,11 +23,11 @@ class GateGroup(LazyGroup):
 app = new_app(
     no_args_is_help=True,
     cls=GateGroup,
-    help="Decide whether a change made it worse: compiled kernels by rules, timings by evidence.",
+    help="Decide whether a change made it worse.",
     epilog=examples("perfkit gate check build.log --rule 'registers<=64'"),
 )
 
 
 @app.callback()
 def gate() -> None:
-    """Decide whether a change made it worse: compiled kernels by rules, timings by evidence."""
+    """Decide whether a change made it worse."""

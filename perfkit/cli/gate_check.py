@@ -26,10 +26,10 @@ app = new_app()
 @app.command(
     epilog=examples(
         "perfkit gate check build.log --rule 'registers<=64' --rule 'spills==0'",
-        "perfkit gate check new.cubin --baseline old.cubin --rule 'registers<=baseline+8'",
+        "perfkit gate check new.cubin -b old.cubin --rule 'registers<=baseline+8'",
         "perfkit gate check k.cu -g a100,h100 --rule 'occupancy>=50%@256 threads'",
         "perfkit gate check new.json --baseline base.json --threshold 3%",
-        "perfkit gate check lib.so new.json -b old.so -b base.json --policy perfkit.yaml --github",
+        "perfkit gate check lib.so new.json -b old.so -b base.json --github",
     )
 )
 @grouped
@@ -54,7 +54,7 @@ def check(
     kernels: KernelOptions,
     out: Output,
 ) -> None:
-    """Judge compiled kernels by rules, and timings by what a baseline shows.
+    """Judge kernels by rules and timings by a baseline.
 
     Files are told apart by content: what inspect reads is held against the rules of --rule and
     --policy, exactly; results of benchmarks are compared with the baseline's, run by run. Both may

@@ -28,7 +28,7 @@ EACH = pytest.mark.parametrize("name", COMMANDS, ids=" ".join)
 
 def test_the_walk_finds_commands():
     assert {("occupancy",), ("arch", "list"), ("schema",)} <= set(LEAVES)
-    assert set(GROUPS) == {(), ("access",), ("arch",), ("gpu",)}
+    assert set(GROUPS) == {(), ("access",), ("arch",), ("gate",), ("gpu",)}
 
 
 @EACH

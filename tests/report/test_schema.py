@@ -31,6 +31,10 @@ FIXED = {
             "min_blocks", "required_cluster", "origin",
         ],
     },
+    "gate": {
+        "": ["status", "verdicts"],
+        "verdicts": ["benchmark", "status", "reason", "message", "ratio", "interval"],
+    },
     "gpu": {
         "": ["name", "compute_capability", "sm_count", "boost_clock_mhz", "dram_bandwidth_gb_per_s",
              "peaks"],
