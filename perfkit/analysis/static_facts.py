@@ -112,7 +112,17 @@ class StaticFacts:
             return [None]
         if asked.quantity == "bound":
             return [target.label for target in targets]
-        return [target.label for target in targets if id(kernel) in self._answering(target)]
+        # that a GPU of --gpu runs no code of a kernel is told of the kernel, not of each quantity
+        is_asked = asked.gpu is not None or asked.quantity == "fits"
+        return [
+            target.label
+            for target in targets
+            if id(kernel) in self._answering(target) and (is_asked or self._runs(kernel, target))
+        ]
+
+    @staticmethod
+    def _runs(kernel: KernelResources, target: Target) -> bool:
+        return runs_on(kernel.arch, target.capability.compute_capability)
 
     def _named(self, gpu: str) -> tuple[Target, ...]:
         if gpu not in self._by_text:
@@ -156,7 +166,7 @@ class StaticFacts:
     def _fits(self, kernel: KernelResources, asked: Asked, target: Target) -> Known:
         capability = target.capability
         demand = _demand(kernel, asked)
-        if runs_on(kernel.arch, capability.compute_capability):
+        if self._runs(kernel, target):
             found = fits(target, demand, kernel=kernel.demangled)
         elif any(ptx_compiles_for(one, capability.compute_capability) for one in self._ptx):
             why = "the driver compiles PTX for it, and what that needs is not known"

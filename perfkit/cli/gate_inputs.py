@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -58,7 +58,7 @@ class Kernels:
     kernels: tuple[KernelResources, ...]
     paths: dict[int, Path] = field(default_factory=dict)  #: by ``id`` of the kernel
     ptx: tuple[str, ...] = ()
-    idle: tuple[tuple[KernelResources, str], ...] = ()  #: and a GPU that runs no code of it
+    idle: tuple[tuple[KernelResources, Target], ...] = ()  #: and a GPU that runs no code of it
     unread: int = 0
 
 
@@ -178,22 +178,22 @@ def compiled(
     targets = _targets(gpu)
     every: list[KernelResources] = []
     paths: dict[int, Path] = {}
-    idle: list[tuple[KernelResources, str]] = []
+    idle: list[tuple[KernelResources, Target]] = []
     readings = list(found.readings)
     if found.sources:
         here = [kernel.arch for _, reading in readings for kernel in reading.kernels]
         archs: Iterable[str] = dict.fromkeys([*here, *others])
         if gpu or not archs:
             archs = dict.fromkeys(arch for arch, _ in options.architectures(gpu))
-        readings += [(p, kernels.reading(p, arch)) for p in found.sources for arch in archs]
+        readings += [(p, _compiled(p, kernels, archs)) for p in found.sources]
     for path, reading in readings:
         kernel_options.say(reading)
-        chosen = reading.kernels
-        if path not in found.sources:
-            chosen, without = _running(path, reading, targets)
-            idle += without
+        loaded, without = _running(path, reading, targets)
+        # what was compiled was asked for, also plain code beside code for that chip alone
+        chosen = reading.kernels if path in found.sources else loaded
+        idle += without
         every += chosen
-        paths.update((id(kernel), path) for kernel in (*chosen, *(k for k, _ in idle)))
+        paths.update((id(kernel), path) for kernel in (*chosen, *(k for k, _ in without)))
     return Kernels(
         kernels=tuple(every),
         paths=paths,
@@ -203,13 +203,24 @@ def compiled(
     )
 
 
+def _compiled(path: Path, kernels: KernelOptions, archs: Iterable[str]) -> Reading:
+    """A source for all architectures, as if they were images of one file."""
+    found = [kernels.reading(path, arch) for arch in archs]
+    return replace(
+        found[0],
+        kernels=tuple(kernel for one in found for kernel in one.kernels),
+        notes=tuple(dict.fromkeys(note for one in found for note in one.notes)),
+        unread=sum(one.unread for one in found),
+    )
+
+
 def _targets(gpu: str | None) -> tuple[Target, ...]:
     return () if not gpu or isinstance(gpu, options.DefaultGpu) else options.targets(gpu)
 
 
 def _running(
     path: Path, reading: Reading, targets: Sequence[Target]
-) -> tuple[tuple[KernelResources, ...], list[tuple[KernelResources, str]]]:
+) -> tuple[tuple[KernelResources, ...], list[tuple[KernelResources, Target]]]:
     """What the targets would load, and the kernels of which one of them runs no code.
 
     Raises:
@@ -224,7 +235,7 @@ def _running(
     for target in targets:
         for _, loaded, there in images(reading.kernels, target.capability.compute_capability):
             chosen.update(id(kernel) for kernel in loaded)
-            idle += [] if loaded else [(there[0], target.label)]
+            idle += [] if loaded else [(there[0], target)]
     if not chosen:
         archs = ", ".join(dict.fromkeys(kernel.arch for kernel in reading.kernels))
         labels = ", ".join(target.label for target in targets)

@@ -8,6 +8,7 @@ tell, a kernel that only one of two builds has.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -129,11 +130,13 @@ def _lonely(
 
 
 def _idle(rules: Sequence[Rule], builds: Builds, facts: Facts) -> Iterator[Verdict]:
-    for kernel, gpu in builds.idle:
-        rule = next((rule for rule in rules if rule.selects(kernel)), None)
+    """Kernels that a rule would be about, had they code for that GPU."""
+    for kernel, target in builds.idle:
+        there = replace(kernel, arch=target.capability.compute_capability.sm)
+        rule = next((rule for rule in rules if rule.selects(there)), None)
         if rule is not None:
-            message = f"no code that {gpu} runs: compiled for {kernel.arch}"
-            yield of_kernel(rule.checks[0], kernel, gpu, facts, Reason.NOT_KNOWN, message)
+            message = f"no code that {target.label} runs: compiled for {kernel.arch}"
+            yield of_kernel(rule.checks[0], kernel, target.label, facts, Reason.NOT_KNOWN, message)
 
 
 def _vanished(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final, Protocol
 
+from perfkit.arch.types import Target
 from perfkit.gate.quantities import Asked, Quantity
 from perfkit.gate.static_rules import Check
 from perfkit.gate.verdict import Reason, Static, Status, Verdict
@@ -35,8 +36,8 @@ class Builds:
     pairs: tuple[tuple[KernelResources | None, KernelResources], ...]  #: (earlier, now)
     vanished: tuple[KernelResources, ...] = ()
     compared: bool = False  #: whether there is an earlier build
-    #: kernels of which a GPU that was asked about runs no code, with the GPU's name
-    idle: tuple[tuple[KernelResources, str], ...] = ()
+    #: kernels of which a GPU that was asked about runs no code, and that GPU
+    idle: tuple[tuple[KernelResources, Target], ...] = ()
     unread: int = 0  #: parts of the files that could not be read
 
     @property

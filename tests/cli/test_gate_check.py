@@ -203,6 +203,19 @@ def test_a_source_is_compiled_and_its_lines_are_known(check, monkeypatch, tmp_pa
         ("sm_80", 4),
         ("sm_90", 4),
     ]
+    content = check(source, "-g", "9.0,sm_90a", rules=["static_shared<=1000"], code=0)
+    assert [v["static"]["arch"] for v in content["verdicts"]] == ["sm_90", "sm_90a"]
+    source.write_text(
+        source.read_text()
+        + "#if __CUDA_ARCH__ >= 900\n"
+        + 'extern "C" __global__ void late(float* x) { x[0] = 1; }\n#endif\n'
+    )
+    content = check(source, "-g", "8.0,9.0", rules=["registers<=99"], code=3)
+    assert reasons(content)[-1] == ("late", "registers", "not_known")
+    assert "no code that 8.0 runs" in content["verdicts"][-1]["message"]
+    Path("perfkit.yaml").write_text("static: {rules: [{arch: sm_90, registers: {max: 99}}]}\n")
+    check(source, "-g", "8.0,9.0", code=0)  # nobody asks for it on 8.0
+    Path("perfkit.yaml").unlink()
     built = tmp_path / "built.json"
     from perfkit.cli.app import main
 

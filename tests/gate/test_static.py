@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from perfkit.arch import catalog
 from perfkit.errors import UsageError
 from perfkit.gate.static import judge
 from perfkit.gate.static_line import parse_rule
@@ -185,10 +186,15 @@ def test_builds_with_nothing_in_common():
 
 def test_files_that_were_read_in_part_and_gpus_that_run_nothing():
     facts = Facts({("a", "registers"): 4})
-    found = judge(rules("registers<=64"), alone(A, unread=2, idle=((B, "h100"),)), facts)
+    (h100,) = catalog.targets("h100")
+    idle = alone(A, unread=2, idle=((kernel("b", arch="sm_80"), h100),))
+    found = judge(rules("registers<=64"), idle, facts)
     assert codes(found)[1:] == [("b", Reason.NOT_KNOWN), ("all kernels", Reason.NOT_READ)]
-    assert found[1].message == "no code that h100 runs: compiled for sm_90"
+    assert found[1].message == "no code that h100-sxm5 runs: compiled for sm_80"
     never_green(found)
+    # a rule that is not about that architecture asks for no such code
+    older = Rule(archs=("sm_80",), checks=parse_rule("registers<=64").checks, where="")
+    assert ("b", Reason.NOT_KNOWN) not in codes(judge([older], idle, facts))
 
 
 def test_nothing_may_get_worse_passes_over_what_neither_build_knows():
