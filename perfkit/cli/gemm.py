@@ -134,7 +134,7 @@ def gemm(
     if rank or measure:
         of_a_tile = {"tile": tile, "warp": warp, "instruction": instruction, "stages": stages,
                      "cluster": cluster, "split-k": split_k, "stream-k": stream_k or None,
-                     "regs": regs}  # fmt: skip
+                     "regs": regs, "chart": drawing.chart}  # fmt: skip
         _refuse_with_rank(of_a_tile)
         if measure:
             _measure(targets, question, tuning, format, output)

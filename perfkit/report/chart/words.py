@@ -14,7 +14,7 @@ def shortened(text: str, most: int) -> str:
     """With the middle left out, as names of kernels differ at both ends.
 
     >>> shortened("gemm<float, 128, 128>", 11)
-    'gemm<…128>'
+    'gemm<… 128>'
     """
     text, half = clean(text), (most - 1) // 2
     return text if len(text) <= most else f"{text[:half]}…{text[-half:]}"
