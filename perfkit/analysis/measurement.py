@@ -30,7 +30,7 @@ _T: Final = (
     *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
     *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
 )
-#: a measurement this close to its bound is near it
+#: a measurement this close to its bound, or to the time expected, is near it
 NEAR: Final = 1.10
 #: one that is faster by more than this says that a count or a rate is wrong
 FASTER: Final = 0.995
@@ -189,7 +189,8 @@ class Measurement:
             return Verdict.NO_BOUND
         if ratio < FASTER:
             return Verdict.FASTER
-        return Verdict.NEAR if ratio <= NEAR else Verdict.BELOW
+        closest = min(ratio, self.ratio_expected or ratio)
+        return Verdict.NEAR if closest <= NEAR else Verdict.BELOW
 
     def diagnosis(self) -> Diagnosis | None:
         """What the rules say of a launch that is below its bound; None without a bound."""

@@ -43,6 +43,13 @@ def test_verdicts(factor, verdict):
     assert measurement("x", STREAM, run(LEAST_S * factor)).verdict is verdict
 
 
+def test_as_fast_as_expected_is_near_too():
+    found = measurement("x", STREAM, run(LEAST_S * 1.2))
+    assert found.verdict is Verdict.BELOW
+    expected = replace(found.prediction, expected_s=LEAST_S * 1.15)
+    assert replace(found, prediction=expected).verdict is Verdict.NEAR
+
+
 def test_a_wrong_result_outweighs_its_time():
     found = measurement("x", STREAM, run(LEAST_S), checks=(check(right=False),))
     assert found.verdict is Verdict.WRONG
