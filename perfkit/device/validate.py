@@ -23,7 +23,7 @@ from perfkit.device.child import Limits, run_child
 from perfkit.device.environment import environment
 from perfkit.device.nvml import Monitor
 from perfkit.device.properties import target_of
-from perfkit.errors import UnknownTarget, UsageError
+from perfkit.errors import Unavailable, UnknownTarget, UsageError
 
 if TYPE_CHECKING:
     from perfkit.arch.types import Target
@@ -147,7 +147,9 @@ class _Card:
     ) -> Check:
         failure = outcome.failure if outcome else None
         failed = None
-        if failure is not None:
+        if failure is not None and failure.exit_code == Unavailable.exit_code:
+            sums.nothing = failure.message  # no compiler, no profiler: nothing went wrong
+        elif failure is not None:
             last = failure.log.splitlines()[-1:] if failure.end == "crashed" else []
             failed = ": ".join([failure.message, *last])
         status, reason = verdict(

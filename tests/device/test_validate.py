@@ -96,6 +96,12 @@ def test_tallies_add_up(cards):
         ([tally(9, 1)], Failure(end=End.TIMEOUT, message="too long"), Status.FAIL, "too long"),
         (
             [],
+            Failure(end=End.ERROR, message="no NVRTC", hint="install it", exit_code=4),
+            Status.SKIPPED,
+            "no NVRTC",
+        ),
+        (
+            [],
             Failure(end=End.CRASHED, message="ended early", log="a\nZeroDivisionError: x"),
             Status.UNFINISHED,
             "ended early: ZeroDivisionError: x",

@@ -79,11 +79,8 @@ def launch(trial: Trial) -> int:
 def access_counters(trial: Trial) -> Iterator[Tally]:
     """Launch under the profiler and compare."""
     metrics = (*COUNTS.values(), *EXECUTED)
-    try:
-        profiles = profiled("launch", trial.arguments(), kernels="access_", metrics=metrics)
-        yield held(listed(trial), profiles)
-    except Unavailable as error:
-        yield Tally(nothing=f"{error.message}{f' ({error.hint})' if error.hint else ''}")
+    profiles = profiled("launch", trial.arguments(), kernels="access_", metrics=metrics)
+    yield held(listed(trial), profiles)
 
 
 def predicted(one: Pattern) -> dict[str, int]:

@@ -123,11 +123,8 @@ def shared_capacity(trial: Trial) -> Iterator[Tally]:
     if not capability.shared_memory.configurable:
         yield Tally(nothing="shared memory is dedicated on this GPU: there is nothing to configure")
         return
-    try:
-        profiles = profiled("launch", trial.arguments(), kernels="resident", metrics=_METRICS)
-        yield held(capability, listed(trial), profiles)
-    except Unavailable as error:
-        yield Tally(nothing=f"{error.message}{f' ({error.hint})' if error.hint else ''}")
+    profiles = profiled("launch", trial.arguments(), kernels="resident", metrics=_METRICS)
+    yield held(capability, listed(trial), profiles)
 
 
 def held(capability: Capability, launches: Sequence[Asked], profiles: Sequence[Profile]) -> Tally:
