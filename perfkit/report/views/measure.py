@@ -116,6 +116,11 @@ def _reached(one: Measurement) -> Cell | None:
     by = one.prediction.bound_by if one.prediction else ()
     if one.flop_per_s and (set(by) & {"simt", "tensor"} or not one.bytes_per_s):
         return Cell(one.flop_per_s, format_count(one.flop_per_s, "FLOP/s"))
+    bound = one.prediction.bound if one.prediction else None
+    caches = [load for load in bound.loads if load.name in {*by} & {"l1", "l2"}] if bound else []
+    if caches:
+        passed = caches[0].amount / one.median_s
+        return Cell(passed, f"{format_count(passed, 'B/s')} in {caches[0].name.upper()}")
     rate = one.bytes_per_s
     return None if rate is None else Cell(rate, format_count(rate, "B/s"))
 
