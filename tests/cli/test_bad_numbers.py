@@ -124,7 +124,8 @@ def test_every_option_for_a_number_is_tried():
     text = {"--format", "--output", "--gpu", "--ceilings", "--kernel", "--struct", "--addresses",
             "--code", "--accumulate", "--out", "--dtype", "--unit", "--instruction", "--level",
             "--include", "--define", "--std", "--instantiate", "--compiler", "--order", "--queue",
-            "--quiet", "--maxrregcount", "--block", "--help", "--chart", "--chart-theme", *WORDS}  # fmt: skip
+            "--quiet", "--maxrregcount", "--block", "--help", "--chart",
+            "--chart-theme", *WORDS}  # fmt: skip
     for command, lines in COMMANDS.items():
         options = {
             max(option.opts, key=len)
