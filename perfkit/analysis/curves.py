@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
-from functools import partial
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from perfkit.analysis.steps import shared_limit
-from perfkit.models.inverse import largest_smem
+from perfkit.models.carveout import NO_PREFERENCE, shared_block_limit
 from perfkit.models.ops import SCALAR, ceil_div
 from perfkit.models.registers import register_limit
 from perfkit.record import record
 
 if TYPE_CHECKING:
     from perfkit.analysis.steps import Launch, Quantity
-    from perfkit.arch.types import Capability
+    from perfkit.arch.types import Capability, RegisterFile, SharedMemory
+    from perfkit.models.occupancy import Rule
 
 #: value of the input, resident warps per SM from there on
 Steps = tuple[tuple[int, int], ...]
@@ -51,14 +51,12 @@ def curves(capability: Capability, launch: Launch) -> tuple[Curve, ...]:
     warps = ceil_div(launch.threads, limits.warp_size)
 
     def by_registers(one: Launch) -> Steps:
-        values = range(1, registers.max_per_thread + 1)
-        limit = partial(register_limit, registers, warps, halves=1, ops=SCALAR)
-        return _steps(values, _varied(capability, one, "registers", limit))
+        return _within(capability, one, "registers", _register_limits(registers, warps))
 
     def by_shared_memory(one: Launch) -> Steps:
-        limit = partial(shared_limit, capability, one)
-        values = _shared_places(capability, one)
-        return _steps(values, _varied(capability, one, "shared_memory", limit))
+        percent = NO_PREFERENCE if one.carveout is None else one.carveout
+        limit = _shared_limits(capability.shared_memory, percent, one.rule)
+        return _within(capability, one, "shared_memory", limit)
 
     def by_block_size(one: Launch) -> Steps:
         # only the first thread of a warp changes anything
@@ -91,13 +89,8 @@ def _steps(values: Iterable[int], warps: Callable[[int], int]) -> Steps:
     return tuple(found)
 
 
-def _varied(
-    capability: Capability, launch: Launch, name: str, limit: Callable[[int], int]
-) -> Callable[[int], int]:
-    """Resident warps by one limit that changes, the others being those of the launch.
-
-    A tenth of what the whole rule would take for each of the thousands of values.
-    """
+def _within(capability: Capability, launch: Launch, name: str, steps: Steps) -> Steps:
+    """Resident warps by the steps of one limit, the other limits being those of the launch."""
     limits = launch.on(capability).limits
     others = min(
         value
@@ -105,21 +98,29 @@ def _varied(
         if field.name != name and (value := getattr(limits, field.name)) is not None
     )
     warps: int = ceil_div(launch.threads, capability.limits.warp_size)
-    return lambda value: min(limit(value), others) * warps
+    by_value = dict(steps)
+    return _steps(by_value, lambda value: min(by_value[value], others) * warps)
 
 
-def _shared_places(capability: Capability, launch: Launch) -> Iterable[int]:
-    """Where anything can change: the first byte of an allocation unit.
+@lru_cache(maxsize=64)
+def _register_limits(registers: RegisterFile, warps: int) -> Steps:
+    """Blocks that the register file allows, over registers per thread."""
+    return _steps(
+        range(1, registers.max_per_thread + 1),
+        lambda regs: register_limit(registers, warps, regs, halves=1, ops=SCALAR),
+    )
 
-    By the driver's rule more memory is never more blocks, and the edges are known.
+
+@lru_cache(maxsize=64)
+def _shared_limits(shared: SharedMemory, percent: int, rule: Rule) -> Steps:
+    """Blocks that shared memory allows, over bytes per block.
+
+    Kept, since it does not depend on the rest of a launch and takes longer than everything else.
     """
-    shared = capability.shared_memory
-    top, unit = shared.max_per_block_optin_bytes, shared.allocation_unit_bytes
-    if launch.rule == "driver":
-        edges = (
-            largest_smem(capability, blocks=blocks, carveout=launch.carveout, rule="driver")
-            for blocks in range(capability.limits.max_blocks_per_sm, 0, -1)
-        )
-        return [0, *(edge + 1 for edge in edges if edge is not None and edge < top)]
+    unit = shared.allocation_unit_bytes
+    # only the first byte of an allocation unit can change anything
     first = unit - shared.reserved_per_block_bytes % unit + 1
-    return [0, *range(first, top + 1, unit)]
+    return _steps(
+        [0, *range(first, shared.max_per_block_optin_bytes + 1, unit)],
+        lambda smem: shared_block_limit(shared, smem, percent, rule=rule, opt_in=True, ops=SCALAR),
+    )
