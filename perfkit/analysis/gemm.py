@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from perfkit.analysis.gemm_block import Block, block
-from perfkit.analysis.gemm_schedule import Machine, Schedule, schedules
+from perfkit.analysis.gemm_schedule import Machine, Schedule, schedules, usable_sms
 from perfkit.analysis.products import product
 from perfkit.analysis.roofline import Question, roof_and_levels
 from perfkit.errors import UsageError
@@ -92,7 +92,17 @@ def estimate(target: Target, question: GemmQuestion, tiling: Tiling) -> GemmEsti
     needs = block(target.capability, p, tiling, one, question.regs)
     resident = needs.driver.blocks_per_sm
     found = (
-        schedules(p, tiling, one, machine, resident=resident, swizzle=question.swizzle)
+        schedules(
+            p,
+            tiling,
+            one,
+            machine,
+            resident=resident,
+            swizzle=question.swizzle,
+            usable=usable_sms(
+                target.capability, product(target), tiling.cluster_m * tiling.cluster_n
+            ),
+        )
         if resident
         else ()
     )

@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from perfkit.analysis.gemm import GemmEstimate, GemmQuestion, ask, estimate
-from perfkit.analysis.gemm_schedule import loads
+from perfkit.analysis.gemm_schedule import loads, usable_sms
+from perfkit.analysis.products import product
 from perfkit.analysis.sweep import blocks_per_sm
 from perfkit.errors import UsageError
 from perfkit.models import gemm_tile
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from perfkit.analysis.gemm_schedule import Machine
-    from perfkit.arch.types import Capability, Target
+    from perfkit.arch.types import Target
     from perfkit.models.gemm_instructions import Instruction
     from perfkit.models.gemm_traffic import Problem
 
@@ -76,7 +77,7 @@ def rank(target: Target, question: GemmQuestion, *, limit: int = 10) -> Ranking:
         for one, them in candidates(p, target.capability, machine.roof.unit)
     ]
     compared = sum(table.shape[1] for _, table in found)
-    batches = [_batch(p, machine, target.capability, question, *pair) for pair in found]
+    batches = [_batch(p, machine, target, question, *pair) for pair in found]
     times = np.concatenate([batch.keys[0] for batch in batches]) if batches else np.empty(0)
     if not times.size:
         raise UsageError(f"{target.label}: no tiling for {p.dtype} among {compared} launches")
@@ -98,7 +99,7 @@ def rank(target: Target, question: GemmQuestion, *, limit: int = 10) -> Ranking:
 def _batch(
     p: Problem,
     machine: Machine,
-    capability: Capability,
+    target: Target,
     question: GemmQuestion,
     one: Instruction,
     table: NDArray[np.int64],
@@ -106,6 +107,7 @@ def _batch(
     """Every tiling that launches, with its place in the order."""
     import numpy as np
 
+    capability = target.capability
     all_of_them = _tilings(table)
     resident = blocks_per_sm(
         capability,
@@ -117,8 +119,21 @@ def _batch(
     fits = (resident > 0) & (held <= gemm_tile.most_held(all_of_them, one, capability, ops=np))
     # sizes whose products are beyond 64-bit integers stay exact enough as floats
     tilings = _tilings(table[:, fits].astype(np.float64))
-    keys = _keys(p, machine, question, one, tilings, resident[fits].astype(np.float64))
+    usable = _usable(target, table[:, fits])
+    keys = _keys(p, machine, question, one, tilings, resident[fits].astype(np.float64), usable)
     return _Batch(instruction=one, table=table[:, fits], keys=keys)
+
+
+def _usable(target: Target, table: NDArray[np.int64]) -> Floats:
+    """SMs that get a block of each tiling's clusters."""
+    import numpy as np
+
+    of = dict(zip(Candidate._fields, table, strict=True))
+    sizes = of["cluster_m"] * of["cluster_n"]
+    found = np.empty(sizes.shape)
+    for size in np.unique(sizes).tolist():
+        found[sizes == size] = usable_sms(target.capability, product(target), size)
+    return found
 
 
 def _tilings(table: NDArray[Any]) -> Tiling:
@@ -132,11 +147,12 @@ def _keys(
     one: Instruction,
     t: Tiling,
     resident: Floats,
+    usable: Floats,
 ) -> tuple[Floats, ...]:
     import numpy as np
 
     sms = machine.sm_count
-    g = grid(p, t, sm_count=sms, blocks_per_sm=resident, ops=np)
+    g = grid(p, t, sm_count=sms, blocks_per_sm=resident, usable_sms=usable, ops=np)
     moved = traffic(
         p,
         t,
@@ -159,7 +175,7 @@ def _keys(
     ahead = (t.stages - 1) * gemm_tile.stage_bytes(t, p.dtype) * resident
     schedule = np.where(t.split_k == 0, np.inf, t.split_k)
     sizes = [getattr(t, name) for name in Candidate._fields]
-    in_use = np.minimum(g.blocks, sms)
+    in_use = np.minimum(g.blocks, usable)
     order = (-in_use, moved.l2_bytes, moved.l1_bytes, -ahead, schedule, *sizes)
     return (np.max(times, axis=0), *order)
 

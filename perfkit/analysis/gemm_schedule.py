@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from perfkit.models.cluster import active_clusters
 from perfkit.models.gemm_traffic import Cache, Grid, Problem, Traffic, grid, traffic
 from perfkit.models.roofline import Bound, Load, bound
 from perfkit.models.roofs import compute_load, memory_load
@@ -12,6 +13,7 @@ from perfkit.models.waves import Waves, waves
 from perfkit.record import record
 
 if TYPE_CHECKING:
+    from perfkit.arch.types import Capability, Gpu
     from perfkit.models.gemm_instructions import Instruction
     from perfkit.models.gemm_tile import Tiling
     from perfkit.models.roofs import Level, Roof
@@ -41,8 +43,23 @@ class Schedule:
     bound: Bound
 
 
+def usable_sms(capability: Capability, gpu: Gpu, cluster: int) -> int:
+    """SMs that get a block of a launch in clusters of so many, one block on each."""
+    if cluster == 1 or capability.cluster is None:
+        return gpu.sm_count
+    found = active_clusters(capability, gpu, size=cluster, blocks_per_sm=1)
+    return max(1, found.sms_in_use_at_most)
+
+
 def schedules(
-    p: Problem, t: Tiling, one: Instruction, machine: Machine, *, resident: int, swizzle: int
+    p: Problem,
+    t: Tiling,
+    one: Instruction,
+    machine: Machine,
+    *,
+    resident: int,
+    swizzle: int,
+    usable: int,
 ) -> tuple[Schedule, ...]:
     """The schedule of the tiling, then the others that make sense.
 
@@ -53,6 +70,7 @@ def schedules(
         machine: the GPU.
         resident: blocks per SM.
         swizzle: width of a band, in tiles.
+        usable: SMs that get a block at a time.
     """
     steps = -(-p.k // t.tile_k)
     in_clusters = t.cluster_m * t.cluster_n > 1
@@ -60,15 +78,22 @@ def schedules(
     splits = [t.split_k, *(split for split in others if split != t.split_k)]
     cache = Cache(l2_bytes=machine.l2_bytes, swizzle=swizzle)
     return tuple(
-        _schedule(p, replace(t, split_k=split), one, machine, resident, cache) for split in splits
+        _schedule(p, replace(t, split_k=split), one, machine, resident, cache, usable)
+        for split in splits
     )
 
 
 def _schedule(
-    p: Problem, t: Tiling, one: Instruction, machine: Machine, resident: int, cache: Cache
+    p: Problem,
+    t: Tiling,
+    one: Instruction,
+    machine: Machine,
+    resident: int,
+    cache: Cache,
+    usable: int,
 ) -> Schedule:
     sms = machine.sm_count
-    g = grid(p, t, sm_count=sms, blocks_per_sm=resident)
+    g = grid(p, t, sm_count=sms, blocks_per_sm=resident, usable_sms=usable)
     moved = traffic(p, t, one, g, sm_count=sms, blocks_per_sm=resident, cache=cache)
     return Schedule(
         tiling=t,

@@ -116,8 +116,25 @@ class Traffic:
     partial_bytes: Int  #: of split-K and stream-K, within the two above
 
 
-def grid(p: Problem, t: Tiling, *, sm_count: int, blocks_per_sm: Int, ops: Ops = SCALAR) -> Grid:
+def grid(
+    p: Problem,
+    t: Tiling,
+    *,
+    sm_count: int,
+    blocks_per_sm: Int,
+    usable_sms: Int | None = None,
+    ops: Ops = SCALAR,
+) -> Grid:
     """Tiles, blocks, and what quantisation leaves of the SMs.
+
+    Args:
+        p: the product.
+        t: how it is cut up.
+        sm_count: SMs of the GPU.
+        blocks_per_sm: resident blocks, by ``models.occupancy``.
+        usable_sms: those that get a block at a time; fewer than all where clusters do not fill
+            every group of SMs (on an H200 clusters of four reach 120 of 132). None: all.
+        ops: ``SCALAR``, or ``numpy`` with arrays in ``t``, ``blocks_per_sm`` and ``usable_sms``.
 
     >>> from perfkit.kernel import DType
     >>> from perfkit.models.gemm_tile import Tiling
@@ -127,6 +144,7 @@ def grid(p: Problem, t: Tiling, *, sm_count: int, blocks_per_sm: Int, ops: Ops =
     >>> g.tiles, round(g.wave_efficiency, 3)
     (117, 0.542)
     """
+    usable = sm_count if usable_sms is None else usable_sms
     tiles_m, tiles_n = ceil_div(p.m, t.tile_m), ceil_div(p.n, t.tile_n)
     k_steps, tiles = ceil_div(p.k, t.tile_k), tiles_m * tiles_n
     split = ops.maximum(t.split_k, 1)
@@ -138,7 +156,7 @@ def grid(p: Problem, t: Tiling, *, sm_count: int, blocks_per_sm: Int, ops: Ops =
     # stream-K needs no whole tile per SM, so it cuts k exactly and pads nothing
     done = ops.where(is_stream, tiles * k_steps, tiles * split * steps)
     busiest = ops.where(
-        is_stream, ceil_div(tiles * k_steps, sm_count), ceil_div(tiles * split, sm_count) * steps
+        is_stream, ceil_div(tiles * k_steps, usable), ceil_div(tiles * split, usable) * steps
     )
     return Grid(
         tiles_m=tiles_m,

@@ -254,3 +254,18 @@ def test_scalars_and_arrays_agree():
             assert getattr(g, name)[at] == pytest.approx(getattr(one, name)), (name, size)
         for name in ("flops", "l1_bytes", "l2_bytes", "dram_bytes", "partial_bytes"):
             assert getattr(found, name)[at] == pytest.approx(getattr(alone, name)), (name, size)
+
+
+def test_clusters_that_do_not_fill_every_group_of_sms_leave_some_without_work():
+    """Clusters of four reach 120 of the 132 SMs of an H200: 512 tiles take five rounds."""
+    p = Problem(m=4096, n=4096, k=4096, dtype=DType.BF16, accumulate=DType.F32, out=DType.BF16)
+    t = Tiling(
+        tile_m=128, tile_n=256, tile_k=64, warp_m=16, warp_n=256, warp_k=64, stages=4, cluster_m=4
+    )
+    every, fewer = (
+        grid(p, t, sm_count=132, blocks_per_sm=1, usable_sms=usable) for usable in (None, 120)
+    )
+    assert every.busiest_steps == 4 * 64
+    assert fewer.busiest_steps == 5 * 64
+    # the share of all 132 SMs, not of those that get work
+    assert fewer.wave_efficiency == pytest.approx(512 / (5 * 132))
