@@ -56,7 +56,7 @@ def history(
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
-    """Show benchmarks over their commits, and name the commits that changed them.
+    """Show benchmarks over commits, and which commit changed them.
 
     Each commit counts with the median of its runs. A change is one that lasts: the ranks of commits
     before and after it are compared at every place, so that bad nights, outliers and two modes

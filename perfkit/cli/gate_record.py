@@ -16,7 +16,7 @@ from perfkit.cli.emit import emit
 from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.progress import progress
-from perfkit.errors import DeviceError, UsageError
+from perfkit.errors import DeviceError, InputError, UsageError
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -57,6 +57,14 @@ class What:
         ),
     ] = False
 
+    skip_failed: Annotated[
+        bool,
+        typer.Option(
+            "--skip-failed",
+            help="Leave benchmarks out that have no result; if not given nothing is recorded then.",
+        ),
+    ] = False
+
     def program(self, how: Collection) -> Program | None:
         """The program to run; None: results are given."""
         if self.cmd is not None and self.measure is not None:
@@ -70,8 +78,8 @@ class What:
     epilog=examples(
         "perfkit gate record results.json -o perfkit-baseline.json",
         "perfkit gate record run-*.json --here -o perfkit-baseline.json",
-        "perfkit gate record --cmd './bench 4096' --metric 'time: ([0-9.]+) ms' --runs 15 "
-        "-o perfkit-baseline.json",
+        "perfkit gate record --cmd './bench {out}' --runs 15 -o perfkit-baseline.json",
+        "perfkit gate record --cmd ./bench --metric 'time: (.*) ms' -o base.json",
         "perfkit gate record results.json --history s3://bucket/history",
     )
 )
@@ -102,11 +110,12 @@ def record_baseline(
         typer.Option("--output", "-o", metavar="FILE", help="The baseline: perfkit-baseline.json."),
     ] = None,
 ) -> None:
-    """Record a baseline: runs of unchanged code, where they were made, how much they scatter.
+    """Record a baseline, from results or by running a benchmark.
 
-    From results of benchmarks, or of a program that is run here. An entry is a benchmark and metric
-    on one GPU, driver and toolkit: recording again replaces those that are measured and leaves the
-    others. The file is replaced as a whole, so that nothing that happens meanwhile breaks it.
+    It holds runs of unchanged code, where they were made and how much they scatter. An entry is a
+    benchmark and metric on one GPU, driver and toolkit: recording again replaces those that are
+    measured and leaves the others. The file is replaced as a whole, so that nothing that happens
+    meanwhile breaks it.
     """
     program = what.program(how)
     if output is None and history is None:
@@ -117,7 +126,7 @@ def record_baseline(
             hint="name files of results, or write --cmd './bench'",
         )
     from perfkit.device.here import commit_here
-    from perfkit.gate.baseline import entries_of, update
+    from perfkit.gate.baseline import entries_of, update, without_failed
     from perfkit.report.views import baseline as view
 
     found, machine = _collected(program, what, how) if program else _read(paths or [], what, how)
@@ -127,6 +136,12 @@ def record_baseline(
     about = {**machine.about, **machine.environment, **told}
     if commit:
         found = replace(found, environment={**found.environment, "commit": commit})
+    if what.skip_failed:
+        found, lost = without_failed(found)
+        for one in lost:
+            talk.note(f"left out: {one}")
+        if not found.runs:
+            raise InputError("every benchmark has failed", where=found.origin)
     entries = entries_of(found, about)
     if history is not None:
         _append(history, entries, told.get("branch"))

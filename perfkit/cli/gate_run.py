@@ -100,12 +100,11 @@ class Sides:
 
 @app.command(
     epilog=examples(
-        "perfkit gate run --baseline-cmd 'old/bench' --candidate-cmd 'new/bench' "
-        "--metric 'time: ([0-9.]+) ms'",
-        "perfkit gate run --baseline-cmd './bench --json {out}' --candidate-cmd './bench --json "
-        "{out}' --baseline-dir main --candidate-dir change",
-        "perfkit gate run --baseline perfkit-baseline.json --candidate-cmd ./bench --metric wall",
-        "perfkit gate run --measure 'scale.yaml' --baseline-dir main --candidate-dir .",
+        "perfkit gate run --baseline-cmd old/bench --candidate-cmd new/bench",
+        "perfkit gate run --baseline-cmd './a {out}' --candidate-cmd './b {out}'",
+        "perfkit gate run --baseline-cmd a --candidate-cmd b --metric 'in (.*) ms'",
+        "perfkit gate run -b base.json --candidate-cmd ./bench --metric wall",
+        "perfkit gate run --measure scale.yaml --baseline-dir main",
     )
 )
 @grouped
@@ -138,7 +137,7 @@ def run(
     settings: Annotated[Settings, Without("rule", "metric")],
     out: Output,
 ) -> None:
-    """Run two benchmark programs in turn, and judge whether the candidate is worse.
+    """Run two benchmarks in turn and judge whether one is worse.
 
     Pairs of processes in random order; after each the comparison is asked, and it ends when it can
     tell, or at --max-pairs or --budget. Looking so often does not raise the risk of a false alarm:
@@ -168,10 +167,9 @@ def run(
         warm_up=how.warm_up,
         environment=machine.environment,
     )
+    kept = _keeper(keep, before is None)
     with progress("measuring") as tell:
-        done = gate_run(
-            plan, baseline, candidate, tell=tell or _nobody, keep=_keeper(keep, before is None)
-        )
+        done = gate_run(plan, baseline, candidate, tell=tell or _nobody, keep=kept)
     _say(done)
     found = policy.outcome((), done.verdicts)
     report = Report(

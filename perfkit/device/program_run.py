@@ -140,29 +140,26 @@ def _watched(
 ) -> tuple[bool, float]:
     """Whether the child ended by itself, and when: told by a thread that does nothing but wait."""
     ended_at: list[float] = []
+    # an event, because a join that Ctrl-C interrupts takes the thread for ended (Python 3.11)
+    ended = threading.Event()
 
     def wait() -> None:
         child.wait()
         ended_at.append(time.perf_counter())
+        ended.set()
 
-    waiting = threading.Thread(target=wait, daemon=True)
-    waiting.start()
+    threading.Thread(target=wait, daemon=True).start()
+    by_itself = False
     try:
-        while waiting.is_alive():
-            left = started + time_limit_s - time.perf_counter()
-            if left <= 0:
-                break
-            waiting.join(min(left, _WATCH_S if monitors else 1.0))
-            if waiting.is_alive():
+        while not by_itself and (left := started + time_limit_s - time.perf_counter()) > 0:
+            by_itself = ended.wait(min(left, _WATCH_S if monitors else 1.0))
+            if not by_itself:
                 states += [monitor.state() for monitor in monitors]
     finally:
-        if waiting.is_alive():
+        if not by_itself:
             _end(child)
-            waiting.join()
-            ended_by_itself = False
-        else:
-            ended_by_itself = True
-    return ended_by_itself, ended_at[0] - started
+            ended.wait()
+    return by_itself, ended_at[0] - started
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

@@ -96,7 +96,7 @@ def entries_of(found: ResultFile, about: Mapping[str, str]) -> tuple[Entry, ...]
             raise InputError(
                 f"{one.benchmark}, {one.metric}: {one.problem.replace('_', ' ')}: {one.detail}",
                 where=found.origin,
-                hint="a baseline holds only what was measured; measure it again",
+                hint="a baseline holds only what was measured; --skip-failed leaves it out",
             )
     from perfkit.gate.noise_floor import floors
 
@@ -116,6 +116,15 @@ def entries_of(found: ResultFile, about: Mapping[str, str]) -> tuple[Entry, ...]
         )
         for one, noise in zip(wanted, floors(wanted), strict=True)
     )
+
+
+def without_failed(found: ResultFile) -> tuple[ResultFile, tuple[str, ...]]:
+    """Results without the benchmarks that ``entries_of`` refuses, and what is wrong with those."""
+    series, _ = collect(found)
+    broken = {key: one for key, one in series.items() if one.problem is not None}
+    kept = tuple(run for run in found.runs if (run.benchmark, run.metric) not in broken)
+    said = tuple(f"{one.benchmark}: {one.detail}" for one in broken.values())
+    return replace(found, runs=kept), said
 
 
 def _runs(series: Series) -> tuple[Run, ...]:

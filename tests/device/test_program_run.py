@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from perfkit.device import program_run
 from perfkit.device.nvml import CardState
 from perfkit.device.program_run import execute, program
 from perfkit.errors import UsageError
@@ -25,8 +28,6 @@ def run(tmp_path):
             f"{sys.executable} -c x", "--cmd", shell=False, folder=fields.pop("folder", None)
         )
         words = (sys.executable, "-c", line, *fields.pop("arguments", ()))
-        from dataclasses import replace
-
         paths = {name: tmp_path / name for name in ("stdout", "stderr", "out")}
         return execute(replace(what, words=words), limit, **paths, **fields), tmp_path
 
@@ -137,18 +138,19 @@ def test_cards_are_watched_meanwhile(run):
     assert 0.9e9 < done.clock_hz < 1e9
 
 
-def test_an_interrupt_ends_the_program(run, monkeypatch):
-    from perfkit.device import program_run
+def test_an_interrupt_ends_the_program(run, monkeypatch, tmp_path):
+    class Interrupted(threading.Event):
+        def wait(self, timeout=None):
+            if timeout is not None:
+                while not (tmp_path / "stdout").read_text():
+                    time.sleep(0.01)
+                raise KeyboardInterrupt
+            return super().wait()
 
-    join = program_run.threading.Thread.join
-
-    def interrupted(self, timeout=None):
-        if timeout is not None:
-            raise KeyboardInterrupt
-        join(self)
-
-    monkeypatch.setattr(program_run.threading.Thread, "join", interrupted)
+    monkeypatch.setattr(program_run.threading, "Event", Interrupted)
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        run("import time; time.sleep(60)")
-    assert time.monotonic() - start < 5
+        run("import os, time; print(os.getpid(), flush=True); time.sleep(60)")
+    assert time.monotonic() - start < 10
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "stdout").read_text()), 0)
