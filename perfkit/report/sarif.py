@@ -19,8 +19,16 @@ from perfkit.report.findings import Finding, place
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
+#: where limits are changed
+_ELSEWHERE: Final = "perfkit.yaml"
+
+
 def render(findings: Sequence[Finding], *, exit_code: int) -> str:
-    """A log of one run; ASCII, like all JSON of perfkit."""
+    """A log of one run; ASCII, like all JSON of perfkit.
+
+    GitHub refuses a log with a finding that no file is named for: what is of no file, such as a
+    benchmark, is shown at ``perfkit.yaml``.
+    """
     shown = [finding for finding in findings if finding.level != "none"]
     rules = sorted({_rule(finding) for finding in shown})
     run = {
@@ -69,13 +77,13 @@ def _result(finding: Finding, rules: Sequence[str]) -> dict[str, Any]:
 def _location(finding: Finding) -> dict[str, Any]:
     kind = "function" if finding.suite == "static" else "member"
     name = _text(finding.subject)
-    found: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": name, "kind": kind}]}
-    if finding.file is not None:
-        physical: dict[str, Any] = {"artifactLocation": _artifact(finding.file)}
-        if finding.line is not None:
-            physical["region"] = {"startLine": finding.line}
-        found["physicalLocation"] = physical
-    return found
+    physical: dict[str, Any] = {"artifactLocation": _artifact(finding.file or _ELSEWHERE)}
+    if finding.file is not None and finding.line is not None:
+        physical["region"] = {"startLine": finding.line}
+    return {
+        "physicalLocation": physical,
+        "logicalLocations": [{"fullyQualifiedName": name, "kind": kind}],
+    }
 
 
 def _artifact(file: str) -> dict[str, str]:

@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from perfkit.gate.static import judge
+from perfkit.gate.static_line import parse_rule
+from perfkit.gate.static_rules import Rule
+from perfkit.gate.static_verdicts import Builds
 from perfkit.gate.verdict import outcome
 from perfkit.report import github, junit, sarif
 from perfkit.report.findings import Finding
 from perfkit.report.views.gate import document, findings, summary
+from tests.gate.kernels import Facts, kernel
 from tests.report.verdicts import MANY, MIXED, STATIC, TIMING
 
 AS_IT_IS = {"static": "3", "timing": "3"}
@@ -249,6 +255,21 @@ def test_paths_inside_the_directory_are_relative(tmp_path, monkeypatch):
     place = sarif_of([one])["results"][0]["locations"][0]["physicalLocation"]
     assert place["artifactLocation"] == {"uri": "src/k.cu", "uriBaseId": "%SRCROOT%"}
     assert github.workflow_commands([one]) == ["::error file=src/k.cu,line=3,title=k::m"]
+
+
+def test_what_is_of_no_kernel_is_shown_where_the_rule_or_the_limits_stand():
+    check = replace(parse_rule("registers<=64").checks[0], where="gate.yaml:7")
+    lost = Rule(kernel="gone", checks=(check,), where="gate.yaml:6")
+    found = outcome([*judge([lost], Builds(pairs=((None, kernel("k")),)), Facts({})), TIMING[0]])
+    places = [
+        result["locations"][0]["physicalLocation"]
+        for result in sarif_of(findings(found, AS_IT_IS))["results"]
+    ]
+    base = {"uriBaseId": "%SRCROOT%"}
+    assert places == [
+        {"artifactLocation": {"uri": "perfkit.yaml", **base}},
+        {"artifactLocation": {"uri": "gate.yaml", **base}, "region": {"startLine": 7}},
+    ]
 
 
 def test_the_same_finding_has_the_same_fingerprint():

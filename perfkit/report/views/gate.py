@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from math import log
 from typing import Any, Final
@@ -177,6 +178,9 @@ def findings(found: Outcome, on_inconclusive: Mapping[str, str]) -> list[Finding
 def _finding(verdict: Verdict, on_inconclusive: Mapping[str, str]) -> Finding:
     static = verdict.static
     suite = "static" if static is not None else "timing"
+    file, line = (static.file, static.line) if static is not None else (None, None)
+    if static is not None and file is None and (rule := _FILE_LINE.fullmatch(static.rule_at)):
+        file, line = rule[1], int(rule[2])  # of no kernel: the rule is to blame
     return Finding(
         level=_level(verdict, on_inconclusive[suite]),
         suite=suite,
@@ -186,9 +190,12 @@ def _finding(verdict: Verdict, on_inconclusive: Mapping[str, str]) -> Finding:
         title=_title(verdict),
         message=verdict.message,
         next_step=verdict.next_step,
-        file=static.file if static else None,
-        line=static.line if static else None,
+        file=file,
+        line=line,
     )
+
+
+_FILE_LINE: Final = re.compile(r"(.+):([1-9][0-9]*)", re.DOTALL)
 
 
 def _level(verdict: Verdict, on_inconclusive: str) -> Level:
