@@ -28,6 +28,7 @@ RANKS: tuple[tuple[str, ...], ...] = (
     ("readers", "compiled"),
     ("analysis", "gate"),
     ("device", "report"),
+    ("explore",),
     ("cli", "api"),
     ("testing",),
     ("__main__", "__init__", "pytest_plugin"),
@@ -56,6 +57,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "scipy": ("analysis/", "device/", *GATE),
     "pyarrow": ("analysis/", "report/", "gate/history_file.py"),
     "fsspec": ("gate/history_file.py",),
+    # a library of widgets, which are classes: it loads with their modules, and those when used
+    "textual": ("explore/ui/",),
     "matplotlib": ("report/chart/figure.py", "report/chart/panels.py"),
     "pytest": ("pytest_plugin.py", "testing/"),
 }
@@ -206,6 +209,9 @@ LONG = "def f():\n" + "    pass\n" * (MAX_FUNCTION_LINES + 1)
         (third_party_complaints, "cli/a.py", "from rich.table import Table", "may not"),
         (third_party_complaints, "device/a.py", "from cuda.core import Device", "inside"),
         (third_party_complaints, "cli/a.py", "import leftpad", "may not"),
+        (third_party_complaints, "explore/view.py", "from textual.app import App", "may not"),
+        (rank_complaints, "explore/a.py", "from perfkit.cli import app", "perfkit.cli.app"),
+        (rank_complaints, "report/a.py", "from perfkit.explore import view", "explore.view"),
         (
             third_party_complaints,
             "report/charts/a.py",
@@ -242,6 +248,8 @@ def test_a_planted_violation_is_found(rule, path, source, complaint):
             "analysis/a.py",
             "if TYPE_CHECKING:\n    import numpy as np\nimport json",
         ),
+        (third_party_complaints, "explore/ui/a.py", "from textual.app import App"),
+        (rank_complaints, "cli/a.py", "def f():\n    import perfkit.explore.ui.app"),
         (third_party_complaints, "report/a.py", "if TYPE_CHECKING:\n    import pandas as pd"),
         (size_complaints, "models/a.py", 'def f():\n    """' + "\n" * 99 + '"""\n    pass'),
         (handler_complaints, "models/a.py", "try: pass\nexcept (ValueError, KeyError): pass"),

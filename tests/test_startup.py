@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-HEAVY = ("cuda", "matplotlib", "numpy", "pandas", "pyarrow", "pydantic", "scipy")
+HEAVY = ("cuda", "matplotlib", "numpy", "pandas", "pyarrow", "pydantic", "scipy", "textual")
 
 #: runs a statement in a fresh interpreter, then says on the last line what it has loaded
 PROGRAM = """

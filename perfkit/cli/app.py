@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 #: command -> its module in ``perfkit.cli``, in the order of ``perfkit --help``
 COMMANDS: Final = {
     "occupancy": "occupancy",
+    "explore": "explore",
     "sweep": "sweep",
     "carveout": "carveout",
     "inspect": "inspect",

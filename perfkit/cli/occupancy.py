@@ -56,7 +56,7 @@ def occupancy(
     stderr, and the exit code is 2, or 4 if only something is missing here.
     """
     failures = Failures()
-    found = _estimates(loaded.pairs(path, gpu, kernels, failures), launch, failures)
+    found = estimates(loaded.pairs(path, gpu, kernels, failures), launch, failures)
     if not found:
         failures.raise_first()
     from perfkit.report.views import occupancy as view
@@ -72,9 +72,14 @@ def occupancy(
     failures.report()
 
 
-def _estimates(
+def estimates(
     pairs: list[tuple[Target, KernelResources | None]], launch: LaunchOptions, failures: Failures
 ) -> tuple[Estimate, ...]:
+    """The answers for pairs of target and kernel; errors of single ones go to ``failures``.
+
+    Raises:
+        InvalidLaunch: shared memory was typed that no block of any target can have.
+    """
     launches = []
     for target, kernel in pairs:
         with failures.collected():

@@ -1,0 +1,88 @@
+"""One number of the launch: typed, or moved with the arrow keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.widgets import Input, Label, Static
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from perfkit.explore.fields import Field
+
+
+class Entry(Input):
+    """The text of a field."""
+
+    #: '?' is no part of any number, so that help needs no key of its own
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(1)", "More", show=False),
+        Binding("down", "move(-1)", "Less", show=False),
+        Binding("pageup", "move(1, True)", "Much more", show=False),
+        Binding("pagedown", "move(-1, True)", "Much less", show=False),
+        Binding("question_mark", "screen.help", "Help", priority=True, show=False),
+    ]
+
+    class Moved(Message):
+        """A key asks for another value."""
+
+        def __init__(self, entry: Entry, by: int, *, large: bool) -> None:
+            super().__init__()
+            self.entry = entry
+            self.by = by
+            self.large = large
+
+    def __init__(self, field: Field, text: str) -> None:
+        super().__init__(
+            text, id=field.name, compact=True, placeholder=field.empty, select_on_focus=False
+        )
+        self.field = field
+
+    def action_move(self, by: int, large: bool = False) -> None:  # noqa: FBT001, FBT002
+        self.post_message(self.Moved(self, by, large=large))
+
+    def show(self, text: str) -> None:
+        """Another text, of which nobody is told."""
+        if self.value != text:
+            with self.prevent(Input.Changed):
+                self.value = text
+            self.cursor_position = len(text)
+
+
+class Row(Horizontal):
+    """A field with its name."""
+
+    def __init__(self, field: Field, text: str) -> None:
+        super().__init__(classes="row")
+        self._field = field
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        yield Label(self._field.label, classes="label")
+        yield Entry(self._field, self._text)
+
+
+class Chooser(Static, can_focus=True):
+    """What is chosen on a screen of its own: enter opens it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,space", "choose", "Choose", show=False),
+        Binding("question_mark", "screen.help", "Help", show=False),
+    ]
+
+    class Asked(Message):
+        """The screen should open."""
+
+        def __init__(self, chooser: Chooser) -> None:
+            super().__init__()
+            self.chooser = chooser
+
+    def action_choose(self) -> None:
+        self.post_message(self.Asked(self))
+
+    def on_click(self) -> None:
+        self.action_choose()
