@@ -19,10 +19,11 @@ from perfkit.cli.tuning_options import TuneOptions, present, tune
 from perfkit.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from perfkit.analysis.tuning import Tuning
+    from perfkit.analysis.gemm import GemmEstimate
     from perfkit.arch.types import Target
     from perfkit.device.tuning import Try
 
@@ -146,6 +147,16 @@ def gemm(
     found, left_out = bound_options.answers(
         targets, named, lambda target: estimate_or_best(target, question, *sizes, split)
     )
+    _emit(found, left_out, format, output, drawing)
+
+
+def _emit(
+    found: Sequence[GemmEstimate],
+    left_out: Mapping[str, str],
+    format: options.Format,  # noqa: A002
+    output: Path | None,
+    drawing: ChartOptions,
+) -> None:
     from perfkit.report.views import gemm as view
     from perfkit.report.views import gemm_content
 

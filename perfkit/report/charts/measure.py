@@ -38,15 +38,12 @@ def _scatter(device: str, measurements: Sequence[Mapping[str, Any]]) -> Iterator
     ]
     if not pairs:
         return
-    axes = [
-        logarithmic(
-            title,
-            [time for pair in pairs for time in pair[1:]],
-            text=lambda v: short(v, "s"),
-        )
+    times = [time for pair in pairs for time in pair[1:]]
+    x, y = (
+        logarithmic(title, times, text=lambda v: short(v, "s"))
         for title in ("predicted", "measured")
-    ]
-    low, high = axes[0].low, axes[0].high
+    )
+    ends = ((x.low, x.low), (x.high, x.high))
     within = sum(abs(measured / predicted - 1) <= 0.1 for _, predicted, measured in pairs)
     yield Chart(
         title=f"Predicted and measured: {device}",
@@ -54,11 +51,9 @@ def _scatter(device: str, measurements: Sequence[Mapping[str, Any]]) -> Iterator
         panels=(
             Plot(
                 title="",
-                x=axes[0],
-                y=axes[1],
-                series=(
-                    Series(name="as predicted", points=((low, low), (high, high)), draw="guide"),
-                ),
+                x=x,
+                y=y,
+                series=(Series(name="as predicted", points=ends, draw="guide"),),
                 marks=tuple(
                     Mark(
                         x=predicted,
