@@ -51,7 +51,7 @@ def test_small_changes_can_be_left_out(perfkit, place):
 def test_json_keeps_to_its_schema(perfkit, place):
     document = json.loads(perfkit(["gate", "history", place, "-f", "json"]).out)
     validate("gate-history", document)
-    assert undescribed("gate-history", document) in ([], [".made_by"])
+    assert undescribed("gate-history", document) == []
     (change,) = document["series"][0]["changes"]
     assert (change["first_commit"], change["last_commit_before"]) == ("c25", "c24")
     assert change["ratio"] == pytest.approx(1.05, rel=0.02)

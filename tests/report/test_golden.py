@@ -10,6 +10,7 @@ from perfkit.report import csv, github, json, junit, markdown, sarif, terminal, 
 from perfkit.report.views import (
     arch,
     banks,
+    baseline,
     carveout,
     ceilings,
     coalescing,
@@ -19,6 +20,8 @@ from perfkit.report.views import (
     doctor,
     fits,
     gate,
+    gate_history,
+    gate_run,
     gemm,
     gemm_content,
     gemm_rank,
@@ -34,7 +37,17 @@ from perfkit.report.views import (
     sweep,
 )
 from perfkit.report.views import validate as validate_view
-from tests.report import accesses, bounds, builds, launches, measured, results, timed, verdicts
+from tests.report import (
+    accesses,
+    bounds,
+    builds,
+    gated,
+    launches,
+    measured,
+    results,
+    timed,
+    verdicts,
+)
 from tests.report.schemas import undescribed, validate
 
 #: file name -> (JSON topic, document, content)
@@ -124,6 +137,21 @@ VIEWS = {
         "gate",
         lambda: gate.document(verdicts.MANY),
         lambda: gate.content(verdicts.MANY),
+    ),
+    "gate-run": (
+        "gate-run",
+        lambda: gate_run.document(gated.OUTCOME, gated.RUN),
+        lambda: gate_run.content(gated.OUTCOME, gated.RUN),
+    ),
+    "gate-history": (
+        "gate-history",
+        lambda: gate_history.document(gated.HISTORY, commits=True),
+        lambda: gate_history.content(gated.HISTORY),
+    ),
+    "baseline": (
+        "baseline",
+        lambda: baseline.document(gated.ENTRIES, None),
+        lambda: baseline.content(gated.ENTRIES),
     ),
     "diff": ("diff", lambda: diff.document(builds.DIFF), lambda: diff.content(builds.DIFF)),
     "access-coalescing": (

@@ -40,7 +40,7 @@ _STEPS: Final = (
     Column("after", "after", "count"),
     Column("size", "change"),
     Column("risk", "by chance"),
-    Column("between", "or one of"),
+    Column("between", "or perhaps"),
 )
 _COMMITS: Final = (
     Column("benchmark", "benchmark"),

@@ -40,7 +40,8 @@ def _notes(run: GateRun) -> Iterator[str]:
             held.setdefault(why, []).append(f"{one.side} {one.number}")
     for why, names in held.items():
         shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
-        yield f"clocks were held down ({why}) in {len(names)} runs: {shown}"
+        many = f"{len(names)} run{'' if len(names) == 1 else 's'}"
+        yield f"clocks were held down ({why}) in {many}: {shown}"
 
 
 def content(found: Outcome, run: GateRun) -> dict[str, Any]:
