@@ -114,8 +114,8 @@ def write(text: str, output: Path | None) -> None:
             stream.write(text)
         return
     with replacing(output) as partial:
-        # names of files and kernels may hold bytes that are no text
-        partial.write_text(text, encoding="utf-8", errors="backslashreplace")
+        # names of files and kernels may hold bytes that are no text; a result is the same everywhere
+        partial.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 @contextmanager
@@ -133,7 +133,11 @@ def stdout() -> Iterator[TextIO]:
     except OSError as error:
         # what is still in the buffer must not fail again when the interpreter ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
+        # Windows calls a pipe without a reader an invalid argument
+        left = isinstance(error, BrokenPipeError) or (
+            os.name == "nt" and error.errno == errno.EINVAL
+        )
+        if left:
             raise typer.Exit(EXIT_BROKEN_PIPE) from None
         raise UsageError(f"cannot write to stdout: {error.strerror or error}") from None
 
