@@ -1,9 +1,9 @@
 """Everything but launching works on Windows and macOS, too: no module needs POSIX to be imported.
 
-There is no such machine here, so that a fresh interpreter pretends: ``sys.platform`` and ``os.name``
-are the other system's, and what that system lacks is gone: modules, functions and signals. The
-standard library and the packages that perfkit stands on are loaded before; they chose their side
-rightly. The lists are those of the Python documentation ("Availability: Unix").
+There is no such machine here, so that a fresh interpreter pretends: ``sys.platform`` and
+``os.name`` are the other system's, and what that system lacks is gone: modules, functions, signals.
+The standard library and the packages that perfkit stands on are loaded before; they chose their
+side rightly. The lists are those of the Python documentation ("Availability: Unix").
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def write(text: str, output: Path | None) -> None:
             stream.write(text)
         return
     with replacing(output) as partial:
-        # names of files and kernels may hold bytes that are no text; a result is the same everywhere
+        # names of files and kernels may hold bytes that are no text; lines end alike everywhere
         partial.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
