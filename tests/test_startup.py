@@ -48,6 +48,7 @@ def run(statement: str) -> tuple[int, str, set[str]]:
     [
         (["--help"], "occupancy"),
         (["occupancy", "-g", "h100", "-t", "256", "-r", "40"], "registers"),
+        (["occupancy", "-g", "h100", "-t", "256", "-r", "40", "--chart"], "registers per thread"),
         (["gpu", "show", "h100", "-f", "json"], '"sm_count"'),
         (["arch", "list"], "9.0"),
         (["roofline", "-g", "h100", "--dtype", "f16", "--op", "gemm:4096"], "0.139 ms"),

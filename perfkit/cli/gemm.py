@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from perfkit.analysis.tuning import Tuning
     from perfkit.analysis.gemm import GemmEstimate
+    from perfkit.analysis.tuning import Tuning
     from perfkit.arch.types import Target
     from perfkit.device.tuning import Try
 
