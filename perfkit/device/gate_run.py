@@ -89,6 +89,11 @@ def _looks(plan: Plan, stored: Chosen | None) -> Looks:
         runs = Counter((run.benchmark, run.metric) for one in stored.files for run in one.runs)
         count = min(runs.values())
     found = looks(plan.policy.false_alarm, plan.most, lambda n: least_p(n, count))
+    if found.shares and min(found.shares.values()) < _NONE_LEFT:
+        raise UsageError(
+            f"a risk of {plan.policy.false_alarm:g} is too small for {plan.most} looks",
+            hint="take fewer --max-pairs",
+        )
     if found.shares:
         return found
     fewest = next((n for n in range(2, 200) if _decides(n, plan, count)), None)

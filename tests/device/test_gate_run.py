@@ -139,6 +139,11 @@ def test_so_few_pairs_that_nothing_could_fail_are_refused():
     assert caught.value.hint == "allow --max-pairs 5"
 
 
+def test_a_risk_too_small_to_share_is_refused():
+    with pytest.raises(UsageError, match="too small for 500 looks"):
+        go([], [], most=500, policy=Policy(false_alarm=1e-4))
+
+
 # --- against a recorded baseline ------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -118,3 +119,20 @@ def test_no_part_of_a_file_is_taken_for_the_file():
 def test_deep_nesting_is_bad_input():
     with pytest.raises(InputError, match="broken JSON"):
         parsed(b'{"schema": "perfkit.baseline/1", "entries": ' + b"[" * 100_000, "base.json")
+
+
+def test_flipped_bytes_are_bad_input_or_a_baseline():
+    data = CURRENT.read_bytes()
+    chance = random.Random(1)
+    refused = 0
+    for _ in range(3_000):
+        flipped = bytearray(data)
+        for _ in range(chance.randint(1, 4)):
+            flipped[chance.randrange(len(data))] = chance.choice(b'0-9.eE"{}[],:x\xff\x00 N')
+        try:
+            entries = parsed(bytes(flipped), "base.json")
+        except InputError:
+            refused += 1
+        else:
+            parsed(written(entries), "again")
+    assert 1_000 < refused < 3_000
