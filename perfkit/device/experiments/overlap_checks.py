@@ -35,11 +35,12 @@ _GATE_NS: Final = 5_000_000  #: longer than it takes to issue a pipeline
 #: one pipeline
 _MOST_OFF: Final = 0.15
 #: one of exactly three streams: where the stages take about the same time nothing is left over, and
-#: a copy that is late makes every later one late
+#: a copy that is late makes every later one late. Chosen after an H200 missed one of them by 23 %:
+#: it says that the model is no good there, not that it was confirmed.
 _THREE_OFF: Final = 0.35
-#: half, and nine of ten, of all pipelines
+#: half, and nine of ten, of all pipelines; the second only of the full mode, the quick one has few
 _MEDIAN_OFF: Final = 0.02
-_TENTH_OFF: Final = 0.08
+_TENTH_OFF: Final = 0.05
 
 
 @record
@@ -125,6 +126,7 @@ def overlap(trial: Trial) -> Iterator[Tally]:
     }
     engines = trial.card.device.attributes.get("ASYNC_ENGINE_COUNT", 2)
     off: list[float] = []
+    largest = 0.0
     for kernel_s in _KERNELS_S:
         for plan in _plans(engines)[:: trial.count(1, 5)]:
             expected = schedule(_work(given, kernel_s), plan).makespan_s
@@ -135,18 +137,28 @@ def overlap(trial: Trial) -> Iterator[Tally]:
                 f"kernel {kernel_s * 1e3:g} ms"
             )
             predicted, measured = (f"{seconds * 1e3:.3f} ms" for seconds in (expected, found))
-            most = _THREE_OFF if plan.streams == len(Stage) else _MOST_OFF
+            three = plan.streams == len(Stage)
+            most = _THREE_OFF if three else _MOST_OFF
+            if three:
+                largest = max(largest, off[-1])
             ledger.compare(predicted, measured, text, agrees=off[-1] <= most)
         yield ledger.tally()
+    _together(ledger, off, judge_tenth=not trial.quick)
+    ledger.figures["largest deviation"] = f"{max(off):.2%}"
+    ledger.figures["largest deviation with three streams"] = f"{largest:.2%}"
+    yield ledger.tally()
+
+
+def _together(ledger: Ledger, off: Sequence[float], *, judge_tenth: bool) -> None:
+    """How far off half, and nine of ten, of the pipelines are."""
     tenth = quantiles(off, n=10)[-1]
-    for what, value, most in (
-        ("half", median(off), _MEDIAN_OFF),
-        ("nine of ten", tenth, _TENTH_OFF),
+    for what, value, most, judged in (
+        ("half", median(off), _MEDIAN_OFF, True),
+        ("nine of ten", tenth, _TENTH_OFF, judge_tenth),
     ):
         ledger.figures[f"{what} of the pipelines are off by at most"] = f"{value:.2%}"
-        ledger.compare(f"at most {most:.0%} off", f"{value:.2%}", what, agrees=value <= most)
-    ledger.figures["largest deviation"] = f"{max(off):.2%}"
-    yield ledger.tally()
+        if judged:
+            ledger.compare(f"at most {most:.0%} off", f"{value:.2%}", what, agrees=value <= most)
 
 
 def _ready_first(ledger: Ledger, bench: _Bench) -> None:
