@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from perfkit.analysis.gemm_block import Block, block
-from perfkit.analysis.gemm_schedule import Machine, Schedule, schedules, usable_sms
+from perfkit.analysis.gemm_schedule import Machine, Schedule, schedules
 from perfkit.analysis.products import product
 from perfkit.analysis.roofline import Question, roof_and_levels
 from perfkit.errors import UsageError
@@ -92,17 +92,7 @@ def estimate(target: Target, question: GemmQuestion, tiling: Tiling) -> GemmEsti
     needs = block(target.capability, p, tiling, one, question.regs)
     resident = needs.driver.blocks_per_sm
     found = (
-        schedules(
-            p,
-            tiling,
-            one,
-            machine,
-            resident=resident,
-            swizzle=question.swizzle,
-            usable=usable_sms(
-                target.capability, product(target), tiling.cluster_m * tiling.cluster_n
-            ),
-        )
+        schedules(p, tiling, one, machine, resident=resident, swizzle=question.swizzle)
         if resident
         else ()
     )
@@ -154,7 +144,9 @@ def ask(target: Target, question: GemmQuestion) -> tuple[Problem, Machine]:
         out=question.out or product_type(roof.dtype),
     )
     l2 = gpu.memory.l2_bytes or 0
-    return found, Machine(sm_count=gpu.sm_count, roof=roof, levels=levels, l2_bytes=l2)
+    return found, Machine(
+        target=target, sm_count=gpu.sm_count, roof=roof, levels=levels, l2_bytes=l2
+    )
 
 
 def _check(target: Target, tiling: Tiling) -> None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from perfkit.analysis.gemm import GemmEstimate, GemmQuestion, ask, estimate
 from perfkit.analysis.gemm_schedule import loads, usable_sms
-from perfkit.analysis.products import product
 from perfkit.analysis.sweep import blocks_per_sm
 from perfkit.errors import UsageError
 from perfkit.models import gemm_tile
@@ -132,7 +131,7 @@ def _usable(target: Target, table: NDArray[np.int64]) -> Floats:
     sizes = of["cluster_m"] * of["cluster_n"]
     found = np.empty(sizes.shape)
     for size in np.unique(sizes).tolist():
-        found[sizes == size] = usable_sms(target.capability, product(target), size)
+        found[sizes == size] = usable_sms(target, size)
     return found
 
 

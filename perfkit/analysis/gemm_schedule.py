@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from perfkit.analysis.products import product
 from perfkit.models.cluster import active_clusters
 from perfkit.models.gemm_traffic import Cache, Grid, Problem, Traffic, grid, traffic
 from perfkit.models.roofline import Bound, Load, bound
@@ -13,7 +14,7 @@ from perfkit.models.waves import Waves, waves
 from perfkit.record import record
 
 if TYPE_CHECKING:
-    from perfkit.arch.types import Capability, Gpu
+    from perfkit.arch.types import Target
     from perfkit.models.gemm_instructions import Instruction
     from perfkit.models.gemm_tile import Tiling
     from perfkit.models.roofs import Level, Roof
@@ -26,6 +27,7 @@ _SPLITS: Final = (1, 2, 4, 8, 16, 0)
 class Machine:
     """What a product offers to a matrix product."""
 
+    target: Target
     sm_count: int
     roof: Roof
     levels: dict[str, Level]
@@ -43,11 +45,12 @@ class Schedule:
     bound: Bound
 
 
-def usable_sms(capability: Capability, gpu: Gpu, cluster: int) -> int:
+def usable_sms(target: Target, cluster: int) -> int:
     """SMs that get a block of a launch in clusters of so many, one block on each."""
-    if cluster == 1 or capability.cluster is None:
+    gpu = product(target)
+    if cluster == 1 or target.capability.cluster is None:
         return gpu.sm_count
-    found = active_clusters(capability, gpu, size=cluster, blocks_per_sm=1)
+    found = active_clusters(target.capability, gpu, size=cluster, blocks_per_sm=1)
     return max(1, found.sms_in_use_at_most)
 
 
@@ -59,7 +62,6 @@ def schedules(
     *,
     resident: int,
     swizzle: int,
-    usable: int,
 ) -> tuple[Schedule, ...]:
     """The schedule of the tiling, then the others that make sense.
 
@@ -70,12 +72,12 @@ def schedules(
         machine: the GPU.
         resident: blocks per SM.
         swizzle: width of a band, in tiles.
-        usable: SMs that get a block at a time.
     """
     steps = -(-p.k // t.tile_k)
     in_clusters = t.cluster_m * t.cluster_n > 1
     others = [split for split in _SPLITS if split * 2 <= steps and not (in_clusters and split == 0)]
     splits = [t.split_k, *(split for split in others if split != t.split_k)]
+    usable = usable_sms(machine.target, t.cluster_m * t.cluster_n)
     cache = Cache(l2_bytes=machine.l2_bytes, swizzle=swizzle)
     return tuple(
         _schedule(p, replace(t, split_k=split), one, machine, resident, cache, usable)

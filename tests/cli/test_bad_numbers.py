@@ -26,6 +26,7 @@ COMMANDS = {
         ("-g h100 --shape 512 --dtype f16 --tile 128x128x64 --warp 64x64x64 --stages 3 --split-k 2"
         " --swizzle 2 --regs 128 --clock-mhz 1500 --cluster 2"),
         "-g h100 --shape 64 --dtype f16 --rank --top 5",
+        "-g h100 --shape 64 --dtype f16 --tries 3 --runs 2",
     ],
     "access coalescing": [
         f"--stride 1 {ACCESS} --grid 8 --block-index 3",
@@ -54,6 +55,7 @@ COMMANDS = {
         ("-g h100 --regs 40 --smem-static 1K --smem-dynamic 1K --smem-per-thread 4 --barriers 1"
         " --cluster 2 --elements 1000 --per-thread 2"),
         "-g h100 --regs 40 --smem 1K --threads 128",
+        "-g h100 --regs 40 --tries 3 --runs 2",
     ],
 }  # fmt: skip
 
@@ -122,7 +124,7 @@ def test_the_lines_work_as_they_stand(line, perfkit):
 
 def test_every_option_for_a_number_is_tried():
     text = {"--format", "--output", "--gpu", "--ceilings", "--kernel", "--struct", "--addresses",
-            "--code", "--accumulate", "--out", "--dtype", "--unit", "--instruction", "--level",
+            "--code", "--measure", "--accumulate", "--out", "--dtype", "--unit", "--instruction", "--level",
             "--include", "--define", "--std", "--instantiate", "--compiler", "--order", "--queue",
             "--quiet", "--maxrregcount", "--block", "--help", "--chart",
             "--chart-theme", *WORDS}  # fmt: skip

@@ -6,7 +6,11 @@ from dataclasses import replace
 
 from perfkit.analysis.environment import Environment
 from perfkit.analysis.measured_ceilings import Ceiling, CeilingsReport, Compared, Unmeasured
+from perfkit.analysis.measurement import Failed, Measurement, Run
+from perfkit.analysis.prediction import Demand, Flow
+from perfkit.analysis.tuning import Candidate, Tuning, judged
 from perfkit.analysis.validation import CardReport, Check, Mismatch, Status, ValidationReport
+from perfkit.kernel import DType
 
 ENVIRONMENT = Environment(
     device="NVIDIA Golden",
@@ -138,4 +142,44 @@ TWO_CARDS = ValidationReport(
         CardReport(environment=replace(ENVIRONMENT, uuid=f"GPU-{n}"), checks=VALIDATION.checks[:2])
         for n in range(2)
     ),
+)
+
+
+def _measurement(key: str, *medians: float, failure: Failed | None = None) -> Measurement:
+    return Measurement(
+        name="gemm_wgmma_bf16",
+        key=key,
+        summary="matrix product",
+        sizes={"m": 4096, "n": 4096, "k": 4096},
+        cold=False,
+        runs=tuple(Run(samples_s=(one,), sm_clock_hz=1.98e9, throttles=()) for one in medians),
+        checks=(),
+        is_checked=True,
+        facts=None,
+        demand=Demand(flow=Flow(flops=2 * 4096**3, dtype=DType.BF16, unit="tensor")),
+        footprint_bytes=None,
+        prediction=None,
+        failure=failure,
+    )
+
+
+_CANDIDATES = [
+    Candidate(key=f"c{place}", label=label, settings={"stages": place}, place=place)
+    for place, label in enumerate(("128x256x32, 8 stages", "128x256x64, 4 stages", "64x64x64"), 1)
+]
+TUNING = Tuning(
+    what="gemm 4096x4096x4096 in bf16",
+    environment=ENVIRONMENT,
+    considered=12555,
+    tried=judged(
+        _CANDIDATES,
+        {
+            "c1": _measurement("c1", 190e-6, 190.1e-6, 189.9e-6),
+            "c2": _measurement("c2", 187e-6, 187.1e-6, 186.9e-6),
+            "c3": _measurement(
+                "c3", failure=Failed(message="it hung and was ended", hint=None, exit_code=5)
+            ),
+        },
+    ),
+    left_out=("3 tilings: perfkit's kernels do not share out k among blocks",),
 )

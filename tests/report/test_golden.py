@@ -35,6 +35,7 @@ from perfkit.report.views import (
     recommend,
     roofline,
     sweep,
+    tuning,
 )
 from perfkit.report.views import validate as validate_view
 from tests.report import (
@@ -61,6 +62,11 @@ VIEWS = {
         "measure-list",
         lambda: measure.list_document(timed.LISTED),
         lambda: measure.list_content(timed.LISTED),
+    ),
+    "tuning": (
+        "tuning",
+        lambda: tuning.document(measured.TUNING),
+        lambda: tuning.content(measured.TUNING),
     ),
     "ceilings": (
         "ceilings",
