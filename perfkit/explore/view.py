@@ -13,7 +13,7 @@ from perfkit.analysis.curves import Curve, curves
 from perfkit.analysis.roofline import Question, Roofline, roofline
 from perfkit.analysis.steps import Launch
 from perfkit.errors import PerfkitError
-from perfkit.explore.commands import DEFAULT_DTYPE, occupancy_command, roofline_command
+from perfkit.explore.commands import DEFAULT_DTYPE, WORK, occupancy_command, roofline_command
 from perfkit.explore.fields import FIELDS
 from perfkit.kernel import DType
 from perfkit.models.operations import operation
@@ -66,12 +66,16 @@ class View:
     state: State
     target: Target | None
     estimate: Estimate | None
-    bound: Roofline | None
     curves: tuple[Curve, ...]
-    panels: tuple[Panel, ...]
-    notes: tuple[str, ...]
-    troubles: tuple[Trouble, ...]
-    commands: tuple[str, ...]  #: that give the same answers
+    launch_panels: tuple[Panel, ...]
+    launch_notes: tuple[str, ...]
+    launch_troubles: tuple[Trouble, ...]
+    bound: Roofline | None = None
+    #: of everything, the operation included
+    panels: tuple[Panel, ...] = ()
+    notes: tuple[str, ...] = ()
+    troubles: tuple[Trouble, ...] = ()
+    commands: tuple[str, ...] = ()  #: that give the same answers
 
     def present(self) -> dict[str, int | None]:
         """What the launch has of each field; of a state without an answer what the kernel has."""
@@ -127,38 +131,65 @@ _PANELS: Final = (
 )
 
 
-def view(state: State, commands: CommandLine) -> View:
-    """Everything that is known of ``state``; wrong inputs are its troubles, nothing is raised."""
-    troubles: list[Trouble] = []
-    target = found = bound = None
-    try:
-        if state.gpu is not None:
-            target = commands.target(state.gpu)
-    except PerfkitError as error:
-        troubles.append(_trouble(error))
-    if target is not None:
+def view(state: State, commands: CommandLine, *, before: View | None = None) -> View:
+    """Everything that is known of ``state``; wrong inputs are its troubles, nothing is raised.
+
+    Args:
+        state: what is asked.
+        commands: the command line's part.
+        before: the view of another state, of which is kept what does not depend on the difference.
+    """
+    if before is None or not _same_launch(state, before.state):
+        before = _launch_view(state, commands)
+    bound, troubles = None, before.launch_troubles
+    if before.target is not None:
         try:
-            found = commands.estimate(state, target)
+            bound = _bound(state, before.target)
         except PerfkitError as error:
-            troubles.append(_trouble(error))
-        try:
-            bound = _bound(state, target)
-        except PerfkitError as error:
-            troubles.append(replace(_trouble(error), field=_work_field(error)))
-    return View(
+            troubles = (*troubles, replace(_trouble(error), field=_work_field(error)))
+    shown = roofline_view.document([bound], {}) if bound else None
+    sm = (_sm(before.target),) if before.target else ()
+    return replace(
+        before,
         state=state,
-        target=target,
-        estimate=found,
         bound=bound,
-        curves=curves(found.target.capability, launch_of(found)) if found else (),
-        panels=tuple(_panels(target, found, bound)),
-        notes=_notes(found, bound),
-        troubles=tuple(troubles),
+        panels=(*before.launch_panels, *(_panel(shown.tables[0], ()) if shown else ()), *sm),
+        notes=(*before.launch_notes, *(shown.notes if shown else ())),
+        troubles=troubles,
         commands=tuple(
             line
             for line in (occupancy_command(state, commands.compiling), roofline_command(state))
             if line is not None
         ),
+    )
+
+
+def _same_launch(one: State, other: State) -> bool:
+    work = dict.fromkeys(WORK, "")
+    return one.having(**work) == other.having(**work)
+
+
+def _launch_view(state: State, commands: CommandLine) -> View:
+    """All that does not depend on the operation."""
+    target = found = trouble = None
+    try:
+        if state.gpu is not None:
+            target = commands.target(state.gpu)
+            found = commands.estimate(state, target)
+    except PerfkitError as error:
+        trouble = _trouble(error)
+    shown = occupancy_view.document([found]) if found else None
+    # the first table is the answer, which is shown in its own way
+    tables = shown.tables[1:] if shown else ()
+    binding = found.driver.binding if found else ()
+    return View(
+        state=state,
+        target=target,
+        estimate=found,
+        curves=curves(found.target.capability, launch_of(found)) if found else (),
+        launch_panels=tuple(panel for table in tables for panel in _panel(table, binding)),
+        launch_notes=shown.notes if shown else (),
+        launch_troubles=(trouble,) if trouble else (),
     )
 
 
@@ -191,24 +222,6 @@ def _bound(state: State, target: Target) -> Roofline | None:
         return None
     dtype = DType.parse(state.dtype.strip() or DEFAULT_DTYPE)
     return roofline(target, Question(dtype=dtype, work=operation(state.op, dtype)))
-
-
-def _notes(found: Estimate | None, bound: Roofline | None) -> tuple[str, ...]:
-    notes = occupancy_view.document([found]).notes if found else ()
-    return (*notes, *(roofline_view.document([bound], {}).notes if bound else ()))
-
-
-def _panels(
-    target: Target | None, found: Estimate | None, bound: Roofline | None
-) -> Iterator[Panel]:
-    if found is not None:
-        # the first table is the answer, which is shown in its own way
-        for table in occupancy_view.document([found]).tables[1:]:
-            yield from _panel(table, found.driver.binding)
-    if bound is not None:
-        yield from _panel(roofline_view.document([bound], {}).tables[0], ())
-    if target is not None:
-        yield _sm(target)
 
 
 def _panel(table: Table, binding: tuple[str, ...]) -> Iterator[Panel]:

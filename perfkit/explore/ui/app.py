@@ -27,7 +27,7 @@ class Explorer(App[State]):
         (116, "-wide"),
     ]
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+q", "quit", show=False, priority=True),
+        Binding("ctrl+q", "quit", "Quit", priority=True),
         Binding("ctrl+c", "quit", show=False, priority=True),
     ]
 

@@ -58,12 +58,11 @@ class Row(Horizontal):
 
     def __init__(self, field: Field, text: str) -> None:
         super().__init__(classes="row")
-        self._field = field
-        self._text = text
+        self.entry = Entry(field, text)
 
     def compose(self) -> ComposeResult:
-        yield Label(self._field.label, classes="label")
-        yield Entry(self._field, self._text)
+        yield Label(self.entry.field.label, classes="label")
+        yield self.entry
 
 
 class Chooser(Static, can_focus=True):

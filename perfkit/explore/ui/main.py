@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from textual.app import ComposeResult
+    from textual.widget import Widget
 
     from perfkit.arch.types import Target
+    from perfkit.explore.paint import Line
     from perfkit.explore.state import CommandLine, State
     from perfkit.kernel import KernelResources
 
@@ -43,7 +45,6 @@ class MainScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,f1", "help", "Help", key_display="?"),
-        Binding("ctrl+q", "app.quit", "Quit"),
         Binding("ctrl+g", "choose_gpu", "GPU"),
         Binding("ctrl+o", "choose_kernel", "Kernel"),
         Binding("ctrl+y", "copy", "Copy"),
@@ -60,6 +61,8 @@ class MainScreen(Screen[None]):
         self._explain = False
         self._unread: Trouble | None = None  #: why the file has no kernel for the GPU
         self.view: View = view(state, commands)
+        self._entries: dict[str, Entry] = {}
+        self._shown: dict[str, tuple[Line, ...]] = {}  #: by name of the widget
 
     def compose(self) -> ComposeResult:
         with Container(id="body"):
@@ -71,7 +74,9 @@ class MainScreen(Screen[None]):
                     Label("kernel", classes="label"), Chooser("", id="kernel"), classes="row"
                 )
                 for name, field in FIELDS.items():
-                    yield Row(field, self.state.text(name))
+                    row = Row(field, self.state.text(name))
+                    self._entries[name] = row.entry
+                    yield row
             with VerticalScroll(id="right"):
                 yield Static("", id="answer")
                 yield Static("", id="curves")
@@ -98,9 +103,9 @@ class MainScreen(Screen[None]):
     def put(self, state: State) -> None:
         """Another state: everything that follows from it is worked out and shown."""
         self.state = state
-        self.view = view(state, self._commands)
-        for name in FIELDS:
-            self.query_one(f"#{name}", Entry).show(state.text(name))
+        self.view = view(state, self._commands, before=self.view)
+        for name, entry in self._entries.items():
+            entry.show(state.text(name))
         self._paint()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -213,10 +218,9 @@ class MainScreen(Screen[None]):
     def action_scroll_answer(self, by: int) -> None:
         self._scrolled().scroll_relative(y=by * 5, animate=False)
 
-    def _scrolled(self) -> Container | VerticalScroll:
+    def _scrolled(self) -> Widget:
         """What has the bar: in a narrow terminal everything is in one column."""
-        narrow = self.has_class("-narrow")
-        return self.query_one("#body" if narrow else "#right", Container)
+        return self.query_one("#body" if self.has_class("-narrow") else "#right")
 
     # --- showing --------------------------------------------------------------------------------
 
@@ -227,28 +231,33 @@ class MainScreen(Screen[None]):
         if self._unread is not None:
             lines = (*paint.trouble(self._unread, answer.content_size.width), *lines)
         drawn = paint.drawn(seen, width=curves.content_size.width, explain=self._explain)
-        for widget, found in ((answer, lines), (curves, drawn)):
-            # laying everything out anew is most of the work, and only a new height needs it
-            widget.update(content(found), layout=len(found) != widget.content_size.height)
+        self._show("answer", lines)
+        self._show("curves", drawn)
         wrong = {trouble.field for trouble in seen.troubles}
         present = seen.present()
-        for name, field in FIELDS.items():
-            entry = self.query_one(f"#{name}", Entry)
+        for name, entry in self._entries.items():
             entry.set_class(name in wrong, "-wrong")
             known = present.get(name)
             of_kernel = self.state.kernel is not None and known is not None
-            entry.placeholder = f"{known} (kernel)" if of_kernel else field.empty
+            entry.placeholder = f"{known} (kernel)" if of_kernel else entry.field.empty
         self._say_what_is_chosen()
-        commands = Content("  ".join(f"$ {line}" for line in seen.commands))
-        self.query_one("#command", Static).update(commands, layout=False)
+        self._show("command", ((("  ".join(f"$ {line}" for line in seen.commands), ""),),))
+
+    def _show(self, name: str, lines: tuple[Line, ...]) -> None:
+        """Other lines in a widget. Laying everything out anew is most of the work of a key."""
+        before = self._shown.get(name, ())
+        if before == lines:
+            return
+        self._shown[name] = lines
+        self.query_one(f"#{name}", Static).update(content(lines), layout=len(before) != len(lines))
 
     def _say_what_is_chosen(self) -> None:
         target, kernel = self.view.target, self.state.kernel
         name = target.label if target else self.state.gpu or "choose …"
-        self.query_one("#gpu", Chooser).update(Content(f"{name} ▾"), layout=False)
+        self._show("gpu", (((f"{name} ▾", ""),),))
         reading = "…" if self.state.path and self._unread is None else "none: typed numbers"
         shown = printable(kernel.demangled) if kernel else reading
-        self.query_one("#kernel", Chooser).update(Content(f"{shown} ▾"), layout=False)
+        self._show("kernel", (((f"{shown} ▾", ""),),))
 
     def on_descendant_focus(self) -> None:
         self._hint()
