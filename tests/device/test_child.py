@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -101,7 +102,7 @@ def test_a_hang_ends_at_the_limit():
     assert outcome.failure.end is End.TIMEOUT
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="no /proc here")
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no /proc here")
 def test_a_child_that_takes_too_much_memory_is_ended():
     cap = 200 * 2**20
     outcome = run_child("grows", {}, uuid=None, limits=Limits(seconds=60, host_bytes=cap))
