@@ -4,4 +4,4 @@ import random
 import sys
 
 level = float(sys.argv[1])
-print(f"time: {level * random.gauss(1, 0.003):.4f} ms")  # noqa: S311
+print(f"time: {level * random.gauss(1, 0.003):.4f} ms")

@@ -124,7 +124,8 @@ def test_the_lines_work_as_they_stand(line, perfkit):
 
 def test_every_option_for_a_number_is_tried():
     text = {"--format", "--output", "--gpu", "--ceilings", "--kernel", "--struct", "--addresses",
-            "--code", "--measure", "--accumulate", "--out", "--dtype", "--unit", "--instruction", "--level",
+            "--code", "--measure", "--accumulate", "--out", "--dtype", "--unit", "--instruction",
+            "--level",
             "--include", "--define", "--std", "--instantiate", "--compiler", "--order", "--queue",
             "--quiet", "--maxrregcount", "--block", "--help", "--chart",
             "--chart-theme", *WORDS}  # fmt: skip
