@@ -210,6 +210,9 @@ def _stored(path: Path, machine: Here, policy: Policy) -> Chosen:
     from perfkit.gate.noise_floor import refuse_below_floor
 
     found = chosen(load(path), shown(path), machine.environment)
+    told = next((one.environment["gpu"] for one in found.files if "gpu" in one.environment), None)
+    if told is not None and "gpu" not in machine.environment:
+        talk.note(f"the baseline is of {told}; whether this is the same cannot be told here")
     refuse_below_floor(found.floors, policy)
     return found
 

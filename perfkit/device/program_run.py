@@ -52,7 +52,7 @@ class Executed:
     wall_s: float  #: from its start to its end
     failure: str | None  #: None: it ended by itself, with 0
     log: str  #: the end of what it printed, where it failed
-    clock_hz: float | None  #: median over the cards' SM clocks while it ran
+    clock_hz: float | None  #: median of the SM clocks while it ran, of the card at work
     throttles: tuple[str, ...]
 
 
@@ -94,7 +94,7 @@ def execute(
         out: path that takes the place of ``{out}``.
         monitors: cards to watch meanwhile.
     """
-    states: list[CardState] = []
+    states: list[list[CardState]] = []  # of all cards, look by look
     try:
         with stdout.open("wb") as output, stderr.open("wb") as errors:
             started = time.perf_counter()
@@ -115,13 +115,14 @@ def execute(
             wall_s=0.0, failure=f"cannot be started: {reason}", log="", clock_hz=None, throttles=()
         )
     failure = _failure(child.returncode) if ended else f"ran longer than {time_limit_s:g} s"
-    clocks = [state.sm_clock_hz for state in states if state.sm_clock_hz]
+    # of several cards the fastest is the one at work
+    clocks = [clock for look in states if (clock := max(s.sm_clock_hz or 0 for s in look))]
     return Executed(
         wall_s=wall_s,
         failure=failure,
         log=_tail(stderr) or _tail(stdout) if failure else "",
         clock_hz=median(clocks) if clocks else None,
-        throttles=tuple(dict.fromkeys(text for state in states for text in state.throttles)),
+        throttles=tuple(dict.fromkeys(t for look in states for s in look for t in s.throttles)),
     )
 
 
@@ -136,7 +137,7 @@ def _watched(
     started: float,
     time_limit_s: float,
     monitors: Sequence[Monitor],
-    states: list[CardState],
+    states: list[list[CardState]],
 ) -> tuple[bool, float]:
     """Whether the child ended by itself, and when: told by a thread that does nothing but wait."""
     ended_at: list[float] = []
@@ -153,8 +154,8 @@ def _watched(
     try:
         while not by_itself and (left := started + time_limit_s - time.perf_counter()) > 0:
             by_itself = ended.wait(min(left, _WATCH_S if monitors else 1.0))
-            if not by_itself:
-                states += [monitor.state() for monitor in monitors]
+            if monitors and not by_itself:
+                states.append([monitor.state() for monitor in monitors])
     finally:
         if not by_itself:
             _end(child)

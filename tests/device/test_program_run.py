@@ -138,6 +138,15 @@ def test_cards_are_watched_meanwhile(run):
     assert 0.9e9 < done.clock_hz < 1e9
 
 
+def test_of_several_cards_the_one_at_work_is_told(run):
+    class Idle:
+        def state(self):
+            return CardState(sm_clock_hz=3e8)
+
+    done, _ = run("import time; time.sleep(0.6)", monitors=(Idle(), Watched(), Idle()))
+    assert done.clock_hz > 0.9e9
+
+
 def test_an_interrupt_ends_the_program(run, monkeypatch, tmp_path):
     class Interrupted(threading.Event):
         def wait(self, timeout=None):

@@ -35,7 +35,7 @@ def value_text(value: float, unit: str) -> str:
     """A measured value with its unit.
 
     >>> value_text(2.5e-5, "s"), value_text(4.2e12, "B/s"), value_text(120, "cycles")
-    ('25 µs', '4.2 TB/s', '120 cycles')
+    ('25 us', '4.2 TB/s', '120 cycles')
     """
     if unit == Unit.SECONDS:
         return format_seconds(value)

@@ -193,7 +193,7 @@ def sparkline(values: list[float]) -> str:
     """Medians as bars, on the scale of their own range; of many commits the median of each few.
 
     >>> sparkline([1.0, 1.0, 1.5, 2.0]), sparkline([1.0, 1.001])
-    ('▁▁▅█', '▄▄')
+    ('▁▁▅█', '▄▅')
     """
     from statistics import median
 
