@@ -150,12 +150,17 @@ def test_a_page_that_lies_is_found(right, wrong, shell):
 # --- examples -----------------------------------------------------------------------------------
 
 
-def test_there_are_examples():
-    assert EXAMPLES
+def test_the_tour_leads_past_every_example_and_none_is_long():
+    guide = (ROOT / "examples" / "README.md").read_text("utf-8")
+    assert sorted(re.findall(r"\]\((\w+\.py)\)", guide)) == [example.name for example in EXAMPLES]
+    assert len(EXAMPLES) > 10
+    long = [e.name for e in EXAMPLES if len(e.read_text("utf-8").splitlines()) > 80]
+    assert long == []
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_examples_run(example, shell):
+    assert "\nassert " in example.read_text("utf-8").replace("\n    ", "\n")
     done = shell(f"python examples/{example.name}")
     assert done.returncode == 0, done.stdout
 
