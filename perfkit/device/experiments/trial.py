@@ -86,10 +86,6 @@ class Ledger:
                 )
             )
 
-    def agree(self, count: int) -> None:
-        """Note comparisons in which both are equal."""
-        self._compared += count
-
     def add(self, name: str, amount: int = 1) -> None:
         """Count something beside the comparison."""
         self.figures[name] = int(self.figures.get(name, 0)) + amount
