@@ -5,7 +5,7 @@ A docstring of a model is prose, then paragraphs that start with ``Formula:`` (i
 source of its own is a model of its own.
 """
 
-# ruff: noqa: INP001  (a folder of pages, not a package)
+
 from __future__ import annotations
 
 import ast

@@ -17,7 +17,7 @@ NO_GPU = 4  # exit code: something is missing here
 
 names = [*PAIRS, *PAIRS.values()]
 done = subprocess.run(
-    [sys.executable, "-m", "perfkit", "measure", ",".join(names), "--runs", "2", "-f", "json"],
+    [sys.executable, "-m", "perfkit", "measure", *names, "--runs", "2", "-f", "json"],
     capture_output=True,
     text=True,
     check=False,
