@@ -7,7 +7,7 @@ import pytest
 from perfkit.gate import Policy
 from perfkit.gate.looks import least_p, looks
 from perfkit.gate.ranks import RANK_SHARE, least_rank_sum_p
-from tests.bench.gate_looks import rates
+from tests.bench.gate_looks import of_h200, rates
 from tests.bench.gate_series import KINDS
 
 TRIALS = 600
@@ -62,6 +62,12 @@ def test_pairs_are_ranked_as_the_gate_ranks_them():
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_unchanged_code_seldom_fails_at_any_look(kind):
     assert rates(kind, TRIALS, policy=HARD).fail <= MOST
+
+
+def test_unchanged_kernels_of_an_h200_seldom_fail_at_any_look():
+    for kind in of_h200():
+        assert rates(kind, TRIALS).fail <= MOST
+        assert rates(kind, TRIALS, stored=10).fail <= MOST
 
 
 @pytest.mark.parametrize("kind", KINDS[2:13], ids=lambda kind: kind.name)
