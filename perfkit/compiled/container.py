@@ -8,6 +8,7 @@ perfkit cannot read ends up in a note, or in an error where nothing else is left
 from __future__ import annotations
 
 import re
+import shutil
 import tempfile
 from contextlib import contextmanager
 from functools import partial
@@ -20,6 +21,7 @@ from perfkit.compiled.files import shown
 from perfkit.compiled.names import told_apart
 from perfkit.compiled.plain_images import plain_images
 from perfkit.compiled.reading import NoKernel, Reading
+from perfkit.compiled.source_names import named_images, unname
 from perfkit.errors import CubinError, InputError
 from perfkit.files import printable
 from perfkit.record import record
@@ -35,6 +37,7 @@ _INPUT: Final = "image"
 _ELF: Final = re.compile(_INPUT + r"\.(\d+)\.(sm_\d+[af]?)\.cubin")
 _PTX: Final = re.compile(_INPUT + r"\.\d+\.(?:sm|compute)_(\d+[af]?)\.ptx")
 _EXTRACTED: Final = re.compile(r"Extracting ELF file\s+\d+: (\S+)\s*")
+_EXTRACTING: Final = re.compile(r"^Extracting ELF file\b", re.MULTILINE)
 _MEMBER: Final = re.compile(r"member (.*):\s*")
 _REMOVED: Final = re.compile(r"Support for '(sm_\w+)' has been removed\.(?: Please use (.*?)\.?$)?")
 _ALLOWED: Final = re.compile(
@@ -125,15 +128,24 @@ def _content(image: _Image, name: str) -> bytes:
 
 
 def _prepare(path: Path, fatbins: bytes | None, folder: Path) -> Path:
-    """The file under a name of ours, or as it is where links cannot be made."""
+    """The file under a name of ours, with images that cuobjdump will number.
+
+    A link to it if possible, else a copy: cuobjdump's output is told apart by its name.
+    """
     link = folder / _INPUT
+    names = []
     if fatbins is not None:
         link.write_bytes(fatbins)
-        return link
-    try:
-        link.symlink_to(path.resolve())
-    except OSError:  # Windows, without the privilege
-        return path.resolve()
+        names = named_images(link)
+    elif names := named_images(path):
+        shutil.copyfile(path, link)
+    else:
+        try:
+            link.symlink_to(path.resolve())
+        except OSError:  # Windows, without the privilege
+            shutil.copyfile(path, link)
+    if names:
+        unname(link, names)
     return link
 
 
@@ -144,7 +156,9 @@ def _extract(tool: Path, file: Path, folder: Path) -> _Extract:
         return _extract_by_target(tool, file, folder, removed)
     images = _images(folder, done, str(file))
     if done.code in {0, 255} or "does not contain device code" in done.stderr:
-        return _Extract(images=images)
+        lost = len(_EXTRACTING.findall(done.stdout)) - len(images)
+        why = f"{lost} more have names that cuobjdump gave them" if lost > 0 else None
+        return _Extract(images=images, trouble=why)
     why = tools.reason(done, tool.stem).replace(f"'{file}'", "it").replace(str(file), "it")
     return _Extract(images=images, trouble=why)
 

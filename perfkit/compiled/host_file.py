@@ -32,8 +32,8 @@ _PE_SECTION: Final = struct.Struct("<8sIIII")
 _PE_SECTION_BYTES: Final = 40
 _PE_DEVICE: Final = (b".nv_fatb", b"__nv_rel")
 
-_MAGIC: Final = b"\x50\xed\x55\xba"
-_FRAME: Final = struct.Struct("<4sHHQ")
+MAGIC: Final = b"\x50\xed\x55\xba"  #: of a fatbin container
+FRAME: Final = struct.Struct("<4sHHQ")  #: magic, version, bytes of this header and of the rest
 
 
 def device_code(path: Path) -> str | None:
@@ -159,13 +159,13 @@ def _pe_section(data: mmap.mmap, wanted: bytes, path: Path) -> bytes:
 def _containers(section: bytes) -> list[bytes]:
     """Each container with its frame: what lies between them would stop cuobjdump."""
     found = []
-    at = section.find(_MAGIC)
-    while 0 <= at <= len(section) - _FRAME.size:
-        _, _, header, rest = _FRAME.unpack_from(section, at)
+    at = section.find(MAGIC)
+    while 0 <= at <= len(section) - FRAME.size:
+        _, _, header, rest = FRAME.unpack_from(section, at)
         end = at + header + rest
-        if header < _FRAME.size or end > len(section):
-            end = at + len(_MAGIC)  # not a container: four bytes that look like one's beginning
+        if header < FRAME.size or end > len(section):
+            end = at + len(MAGIC)  # not a container: four bytes that look like one's beginning
         else:
             found.append(section[at:end])
-        at = section.find(_MAGIC, end)
+        at = section.find(MAGIC, end)
     return found

@@ -111,7 +111,8 @@ class Collection:
         for error in broken[:_MOST_LISTED]:
             yield f"not read: {error}"
         if (more := len(broken) - _MOST_LISTED) > 0:
-            yield f"not read: {more} more files"
+            yield f"not read: {more} more file{'s' if more > 1 else ''}"
         if missing:
             hint = f"; {missing[0].hint}" if missing[0].hint else ""
-            yield f"not read: {len(missing)} files: {missing[0]}{hint}"
+            files = "1 file" if len(missing) == 1 else f"{len(missing)} files"
+            yield f"not read: {files}: {missing[0]}{hint}"

@@ -5,9 +5,13 @@ from __future__ import annotations
 import random
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
+from perfkit.compiled import container
+from perfkit.compiled.container import read_container
+from perfkit.compiled.host_file import MAGIC
 from perfkit.compiled.inspect import inspect, read
 from perfkit.errors import InputError
 from tests.compiled.containers import CONTAINERS, temporary, tool, windows_library
@@ -25,6 +29,7 @@ KERNELS = {
     "libstatic.a": SAXPY | MATMUL,
     "shared.so": SAXPY | MATMUL,
     "program": MATMUL,
+    "lineinfo.so": SAXPY | MATMUL,
 }
 
 
@@ -77,6 +82,36 @@ def test_odd_names_never_reach_the_tool(tool, tmp_path):
         path = tmp_path / name
         path.write_bytes(data)
         assert set(names(inspect(path))) == SAXPY
+
+
+def test_names_of_sources_do_not_hide_images(tool, tmp_path):
+    """With -lineinfo cuobjdump names images by their source: the later kernel.cu overwrites."""
+    library = (CONTAINERS / "lineinfo.so").read_bytes()
+    command = [tool, "-lelf", CONTAINERS / "lineinfo.so"]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert listed.count("kernel.sm_90.cubin") == 2, "build the data differently"
+    assert inspect(CONTAINERS / "lineinfo.so", kernel="saxpy")[0].origin.endswith(
+        "lineinfo.so, image 1 for sm_80"
+    )
+    path = tmp_path / "kernels.dll"
+    path.write_bytes(windows_library(library[library.index(MAGIC) :]))
+    assert set(names(inspect(path))) == SAXPY | MATMUL
+    assert (CONTAINERS / "lineinfo.so").read_bytes() == library
+
+
+def test_images_that_end_up_under_unknown_names_are_missed(tool, temporary, monkeypatch):
+    monkeypatch.setattr(container, "named_images", lambda _: [])
+    reading = read_container(CONTAINERS / "lineinfo.so")
+    assert reading.unread == 1
+    assert "4 more have names that cuobjdump gave them" in reading.notes[0]
+
+
+def test_a_copy_where_links_cannot_be_made(tool, temporary, monkeypatch):
+    def refused(*_):
+        raise OSError(1314, "A required privilege is not held by the client")
+
+    monkeypatch.setattr(Path, "symlink_to", refused)
+    assert set(names(inspect(CONTAINERS / "plain.fatbin"))) == SAXPY
 
 
 def test_images_that_cuobjdump_refuses_are_read_where_they_lie(tool):

@@ -28,6 +28,13 @@ nvcc "${both[@]}" "${alone[@]}" -shared -Xcompiler -fPIC saxpy.cu tiled_matmul.c
 echo 'int main() { return 0; }' >main.cu
 nvcc "${both[@]}" "${alone[@]}" main.cu tiled_matmul.cu -o "$here/program"
 
+# images that name their sources, two of one name
+mkdir one two
+cp saxpy.cu one/kernel.cu
+cp tiled_matmul.cu two/kernel.cu
+nvcc "${both[@]}" "${alone[@]}" -lineinfo -shared -Xcompiler -fPIC one/kernel.cu two/kernel.cu \
+    -o "$here/lineinfo.so"
+
 # an image that cuobjdump refuses, between two that it takes
 nvcc -arch=sm_80 -cubin saxpy.cu -o first.cubin
 nvcc -arch=sm_86 -cubin tiled_matmul.cu -o last.cubin
