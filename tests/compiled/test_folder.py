@@ -83,7 +83,7 @@ def test_without_cuobjdump(no_tools, tmp_path):
     shutil.copy(CUBIN, tmp_path)
     reading = read(tmp_path)
     assert len(reading.kernels) == COUNT
-    assert "not read: 1 files: NVIDIA's cuobjdump" in reading.notes[0]
+    assert "not read: 1 file: NVIDIA's cuobjdump" in reading.notes[0]
 
 
 @needs_links
