@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -120,7 +121,21 @@ def _shared_limits(shared: SharedMemory, percent: int, rule: Rule) -> Steps:
     unit = shared.allocation_unit_bytes
     # only the first byte of an allocation unit can change anything
     first = unit - shared.reserved_per_block_bytes % unit + 1
-    return _steps(
-        [0, *range(first, shared.max_per_block_optin_bytes + 1, unit)],
-        lambda smem: shared_block_limit(shared, smem, percent, rule=rule, opt_in=True, ops=SCALAR),
-    )
+    values = (0, *range(first, shared.max_per_block_optin_bytes + 1, unit))
+
+    def limit(smem: int) -> int:
+        found: int = shared_block_limit(shared, smem, percent, rule=rule, opt_in=True, ops=SCALAR)
+        return found
+
+    # by the driver's rule more memory is never more blocks
+    return _falling(values, limit) if rule == "driver" else _steps(values, limit)
+
+
+def _falling(values: Sequence[int], at: Callable[[int], int]) -> Steps:
+    """As ``_steps`` of what never rises: each step is found by halving."""
+    found = [(values[0], at(values[0]))]
+    while found[-1][1] != at(values[-1]):
+        level = -found[-1][1]
+        place = bisect_right(values, level, key=lambda value: -at(value))
+        found.append((values[place], at(values[place])))
+    return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -78,7 +79,7 @@ class Desk:
             raise UsageError("stdin is where you type: write it to a file first")
         if not path.strip():
             raise UsageError("no file named", hint="write the path of a .cu, cubin, log or library")
-        place = Path(path).expanduser()
+        place = Path(os.path.expanduser(path))  # noqa: PTH111 - a user that is nobody stays
         found = loaded.pairs(place, gpu, self.options)
         pairs = [(target, kernel) for target, kernel in found if kernel is not None]
         if not pairs:

@@ -46,17 +46,20 @@ def _choice(name: str, text: str, words: tuple[str, ...]) -> Choice:
 def matching(found: Sequence[Choice], query: str) -> tuple[Choice, ...]:
     """Those in which every word of the query occurs, the best first.
 
-    A name that is the query comes before one that starts with it, and that before the others.
+    The name that is the query comes first, then what is or starts with it in another way.
     """
     whole = catalog.normalise(query)
     parts = [catalog.normalise(part) for part in query.split()]
 
     def rank(one: Choice) -> int:
         if whole in one.words:
-            return 0
-        return 1 if any(word.startswith(whole) for word in one.words) else 2
+            return min(1, one.words.index(whole))
+        return 2 if any(word.startswith(whole) for word in one.words) else 3
 
-    fitting = [
-        one for one in found if all(any(part in word for word in one.words) for part in parts)
-    ]
-    return tuple(sorted(fitting, key=rank))
+    def fits(one: Choice) -> bool:
+        # as a whole, too: the maker's and the brand's words are no part of what is compared
+        return all(any(part in word for word in one.words) for part in parts) or any(
+            whole in word for word in one.words
+        )
+
+    return tuple(sorted(filter(fits, found), key=rank))

@@ -59,6 +59,8 @@ class MainScreen(Screen[None]):
         self.state = state
         self._commands = commands
         self._explain = False
+        #: the kernel's name, also while no code of it runs on the GPU
+        self._wanted = state.kernel.demangled if state.kernel else None
         self._unread: Trouble | None = None  #: why the file has no kernel for the GPU
         self.view: View = view(state, commands)
         self._entries: dict[str, Entry] = {}
@@ -149,27 +151,25 @@ class MainScreen(Screen[None]):
             self.put(state.completed())
         else:
             # another GPU runs other code of the file, or has it compiled anew
-            wanted = state.kernel.demangled if state.kernel else None
             self.put(state.having(kernel=None))
-            self._read(state, wanted)
+            self._read(state)
 
     @work(thread=True, exclusive=True)
-    def _read(self, state: State, wanted: str | None) -> None:
+    def _read(self, state: State) -> None:
         found = read(self._commands, state.path or "", state.gpu)
         if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(self._was_read, state, wanted, found)
+            self.app.call_from_thread(self._was_read, state, found)
 
     def _was_read(
         self,
         state: State,
-        wanted: str | None,
         found: Failed | Sequence[tuple[Target, KernelResources]],
     ) -> None:
         if isinstance(found, Failed):
             self._unread = Trouble(text=printable(found.text), hint=None, field=None)
             self.put(state.having(kernel=None))
             return
-        kernel = next((one for _, one in found if one.demangled == wanted), None)
+        kernel = next((one for _, one in found if one.demangled == self._wanted), None)
         if kernel is None and len(found) > 1:
             self.action_choose_kernel()
             return
@@ -183,6 +183,7 @@ class MainScreen(Screen[None]):
         if chosen is None:
             return
         self._unread = None
+        self._wanted = chosen.kernel.demangled if chosen.kernel else None
         if chosen.kernel is None or chosen.target is None:
             self.put(self.state.without_file().completed())
             return
