@@ -119,3 +119,12 @@ def beside(folder: Path, name: str) -> bytes | None:
         if is_there:
             return files.read(path, _MOST_BYTES, _KIND)
     return None
+
+
+#: programs have braces and numbers, too
+_PROGRAMS: Final = frozenset({".c", ".cc", ".cpp", ".cu", ".cuh", ".cxx", ".h", ".hpp", ".py"})
+
+
+def may_hold_results(path: Path) -> bool:
+    """Whether a file of a folder may be one of results; one that is named always may."""
+    return path.name[0] != "." and path.suffix.lower() not in _PROGRAMS

@@ -31,7 +31,7 @@ from perfkit.readers import (
     plain_csv,
     pytest_benchmark,
 )
-from perfkit.readers.content import Content, load
+from perfkit.readers.content import Content, load, may_hold_results
 from perfkit.readers.merge import joined, picked, unique
 from perfkit.readers.numerals import Mark
 from perfkit.readers.results import ResultFile
@@ -177,7 +177,7 @@ def _files(given: Iterable[str | Path]) -> list[tuple[str | Path, bool]]:
             is_folder = path != "-" and Path(path).is_dir()
             inside = [*Path(path).iterdir()] if is_folder else []
         if is_folder:
-            named += [(p, False) for p in sorted(inside) if p.is_file() and p.name[0] != "."]
+            named += [(p, False) for p in sorted(inside) if p.is_file() and may_hold_results(p)]
         else:
             named.append((path, True))
     seen: set[str] = set()

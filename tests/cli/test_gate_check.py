@@ -234,6 +234,13 @@ def test_a_library_that_was_read_in_part(check, tmp_path):
     assert content["verdicts"][-1]["reason"] == "not_read"
 
 
+def test_sources_of_a_folder_are_no_results(refused, tmp_path):
+    (tmp_path / "k.cu").write_text("void host() {\n  int x = 1;\n}\n")
+    said = refused(["gate", "check", str(tmp_path), "-g", "a100", "--rule", "registers<=255"])
+    assert "sources are not compiled from directories" in said
+    assert "JSON" not in said
+
+
 # --- results --------------------------------------------------------------------------------------
 
 
