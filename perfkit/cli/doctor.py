@@ -28,7 +28,7 @@ app = new_app()
 
 #: The extras that a user may want; what each consists of is in the package's metadata.
 CUDA_EXTRAS: Final = ("cu12", "cu13")  #: one of them does
-EXTRAS: Final = (*CUDA_EXTRAS, "tools", "parquet", "explore")
+EXTRAS: Final = (*CUDA_EXTRAS, "tools", "plot", "parquet", "explore", "remote")
 _REQUIREMENT: Final = re.compile(r"([\w.-]+)\s*\(?([^;)]*)\)?\s*;.*extra\s*==\s*['\"](\w+)['\"]")
 _BOUND: Final = re.compile(r"(>=|<)\s*([\d.]+)")
 

@@ -8,16 +8,23 @@ A line of the channel is ``["result", {…}]``, ``["error", {…}]`` or, at the 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
+import threading
+import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from perfkit.errors import PerfkitError
+
+_LOOK_S: Final = 0.5
 
 
 def main() -> int:
     """Run the task; the exit code is the error's, or 0."""
     request = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     with Path(request["channel"]).open("a", encoding="utf-8") as channel:
 
         def say(kind: str, content: dict[str, Any]) -> None:
@@ -43,6 +50,15 @@ def main() -> int:
             return error.exit_code
         say("done", {})
     return 0
+
+
+def _end_with(parent: int) -> None:
+    """End this process and what it started once its parent is gone: nobody would end it then."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK_S)
+    if os.name == "posix":
+        os.killpg(0, signal.SIGKILL)  # its own group: ``child`` starts it in a session of its own
+    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -146,7 +146,7 @@ def test_extras_are_told_apart(machine, capsys, monkeypatch):
     assert checks["extra cu13"]["state"] == "missing"
     assert checks["extra cu13"]["detail"] == "not installed, nor needed beside cu12"
     assert checks["extra cu13"]["hint"] is None
-    assert "extra plot" not in checks  # nothing uses it yet
+    assert "extra test" not in checks
     assert "extra tools" not in checks  # an older installation does not know it
     assert checks["extra parquet"]["detail"] == "lacks pyarrow >= 15 (has 9.0)"
 
@@ -165,8 +165,8 @@ def test_every_extra_of_the_project_is_known():
     text = (ROOT / "pyproject.toml").read_text()
     section = text.partition("[project.optional-dependencies]")[2].partition("\n[")[0]
     named = [line.partition(" = [")[0] for line in section.splitlines() if " = [" in line]
-    # no command uses plots yet
-    assert set(doctor.EXTRAS) == set(named) - {"test", "plot"}
+    # for those who work on perfkit
+    assert set(doctor.EXTRAS) == set(named) - {"test", "docs"}
 
 
 def test_a_checkout_that_is_not_installed(machine, capsys, monkeypatch):

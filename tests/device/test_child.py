@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -137,3 +139,37 @@ def test_it_can_be_stopped():
     assert outcome.results == ({"number": 0},)
     assert outcome.failure is not None
     assert (outcome.failure.end, outcome.failure.exit_code) == (End.INTERRUPTED, 130)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are ended by signals here")
+def test_a_child_ends_with_its_parent(tmp_path):
+    """Killed without a chance to end its child: it must not hold the card for ever."""
+    marker = tmp_path / "pid"
+    (tmp_path / "more_tasks.py").write_text(
+        "import os, time, pathlib\n"
+        "def lives(arguments):\n"
+        "    pathlib.Path(arguments['marker']).write_text(str(os.getpid()))\n"
+        "    yield {}\n"
+        "    time.sleep(600)\n"
+    )
+    with (tmp_path / "sitecustomize.py").open("a") as file:
+        file.write("tasks.TASKS['lives'] = 'more_tasks:lives'\n")
+    code = (
+        "from perfkit.device.child import run_child\n"
+        f"run_child('lives', {{'marker': {str(marker)!r}}}, uuid=None)\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code])
+    deadline = time.monotonic() + 30
+    while not (marker.exists() and marker.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    child = int(marker.read_text())
+    parent.kill()
+    parent.wait()
+    while time.monotonic() < deadline:
+        try:
+            os.kill(child, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    os.kill(child, signal.SIGKILL)
+    pytest.fail("the child lived on")
