@@ -10,7 +10,7 @@ from perfkit.gate.timing import compare
 from perfkit.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from perfkit.gate.baseline_format import Entry
     from perfkit.gate.policy import Policy
@@ -54,9 +54,18 @@ def against(
     floors = {key: floor for part in parts for key, floor in part.floors.items()}
     refuse_below_floor(floors, policy)
     files = [*results, *(file for part in parts for file in part.files)]
-    return Judgement(
-        verdicts=tuple(
-            compare(files, candidate, policy, {key: one.noise for key, one in floors.items()})
-        ),
-        notes=tuple(note for part in parts for note in part.notes),
+    verdicts = tuple(
+        compare(files, candidate, policy, {key: one.noise for key, one in floors.items()})
     )
+    return Judgement(
+        verdicts=verdicts,
+        notes=(*(note for part in parts for note in part.notes), *_idle(policy, verdicts)),
+    )
+
+
+def _idle(policy: Policy, verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Rules that are about nothing that was compared: a misspelt name, most of the time."""
+    for rule in policy.rules:
+        if not any(rule.matches(one.benchmark, one.metric) for one in verdicts):
+            metric = f", metric {rule.metric!r}" if rule.metric else ""
+            yield f"no benchmark matches {rule.benchmark!r}{metric}: that rule for timings is idle"

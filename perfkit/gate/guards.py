@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
@@ -54,6 +55,19 @@ def _lonely(series: Series, others: set[str], policy: Policy, *, vanished: bool)
         message += ": not compared, which the policy allows"
     runs = {f"{side}_runs": len(series.pairs)}
     return _verdict(series, status, reason, message, step=None if allowed else step, **runs)
+
+
+def nothing_in_common(one: Verdict) -> Verdict:
+    """The verdict where no benchmark is on both sides: what is allowed alone is not green then."""
+    if one.reason is not Reason.ALLOWED:
+        return one
+    return replace(
+        one,
+        status=Status.INCONCLUSIVE,
+        reason=Reason.NOTHING_IN_COMMON,
+        message="no benchmark and metric is on both sides: nothing was compared",
+        next_step="compare results that have the same names, or record a new baseline",
+    )
 
 
 def guard(item: Comparison) -> Verdict | None:

@@ -50,6 +50,13 @@ class Rule:
     def __post_init__(self) -> None:
         _check(self)
 
+    def matches(self, benchmark: str, metric: str) -> bool:
+        """Whether it is about them."""
+        return bool(
+            re.search(self.benchmark, benchmark)
+            and (self.metric is None or re.search(self.metric, metric))
+        )
+
 
 @record
 class Policy:
@@ -96,9 +103,7 @@ class Policy:
         """The policy with the rules for this benchmark applied, in their order."""
         if not self.rules:
             return self
-        return _merged(
-            self, tuple(rule for rule in self.rules if _matches(rule, benchmark, metric))
-        )
+        return _merged(self, tuple(rule for rule in self.rules if rule.matches(benchmark, metric)))
 
 
 @lru_cache(maxsize=1024)
@@ -113,13 +118,6 @@ def _merged(policy: Policy, rules: tuple[Rule, ...]) -> Policy:
 
 
 _SELECT: Final = {"benchmark", "metric"}
-
-
-def _matches(rule: Rule, benchmark: str, metric: str) -> bool:
-    return bool(
-        re.search(rule.benchmark, benchmark)
-        and (rule.metric is None or re.search(rule.metric, metric))
-    )
 
 
 #: key -> lowest and highest legal value

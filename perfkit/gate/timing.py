@@ -19,7 +19,7 @@ from perfkit.gate import words
 from perfkit.gate.change import Comparison, Estimate, quantile
 from perfkit.gate.estimate import estimate
 from perfkit.gate.evidence import Series, collect, differences
-from perfkit.gate.guards import guard, unmatched
+from perfkit.gate.guards import guard, nothing_in_common, unmatched
 from perfkit.gate.policy import Policy
 from perfkit.gate.ranks import RANK_SHARE
 from perfkit.gate.verdict import Reason, Verdict
@@ -77,6 +77,8 @@ def compare(
         if not side:
             raise UsageError(f"the {name} holds no results", hint="a check of nothing is not green")
     verdicts: dict[Key, Verdict] = unmatched(before, after, policy)
+    if not before.keys() & after.keys():
+        verdicts = {key: nothing_in_common(one) for key, one in verdicts.items()}
     comparisons: dict[Key, Comparison] = {}
     for key, series in before.items():
         if key in after:

@@ -58,7 +58,7 @@ class Reason(StrEnum):
     NOT_KNOWN = "not_known"  #: static: the file does not tell the quantity
     NO_MATCH = "no_match"  #: static: a rule, and no kernel that it is about
     NO_BASELINE = "no_baseline"  #: static: a rule about an increase, and nothing to compare with
-    NOTHING_IN_COMMON = "nothing_in_common"  #: static: no kernel is in both builds
+    NOTHING_IN_COMMON = "nothing_in_common"  #: no kernel or benchmark is on both sides
     NOT_READ = "not_read"  #: static: part of a file could not be read
 
     @property

@@ -24,6 +24,8 @@ _NEEDED: Final = ("benchmark", "value", "unit")
 _FURTHER: Final = ("run", "pair", "metric", "noise", "spread", "clock_mhz", "higher_is_better")
 _TRUTHS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _DELIMITERS: Final = (",", ";", "\t")
+#: units that do not tell which way is better: a hit rate, a share of stalls
+_EITHER_WAY: Final = {Unit.RATIO, Unit.COUNT}
 
 
 class _Further:
@@ -86,8 +88,13 @@ def read(lines: Sequence[str], first: int, origin: str, mark: Mark | None = None
     otherwise: Mark | None = None if delimiter == ";" else "."
     decided = table.mark_of(texts, origin, given=mark, otherwise=otherwise) if commas else mark
     runs = _runs(rows, columns, origin, decided or ".")
-    notes = ("numbers are read with a decimal comma",) if decided == "," else ()
-    return ResultFile(kind="csv", origin=origin, runs=runs, notes=notes)
+    notes = ["numbers are read with a decimal comma"] if decided == "," else []
+    if any(run.unit in _EITHER_WAY and run.higher_is_better is None for run in runs):
+        notes.append(
+            f"{origin}: shares and counts are taken to be better when lower; a column "
+            "higher_is_better says otherwise"
+        )
+    return ResultFile(kind="csv", origin=origin, runs=runs, notes=tuple(notes))
 
 
 def _columns(names: list[str], where: str) -> dict[str, int]:

@@ -436,3 +436,12 @@ def test_a_broken_file_of_results_is_named_as_one(refused):
 def test_an_empty_policy_and_a_wrong_one(refused):
     Path("perfkit.yaml").write_text("static:\n  rules:\n    - registers: {max: lots}\n")
     assert "perfkit.yaml:3" in refused(f"gate check {LOG}")
+
+
+def test_a_rule_for_timings_that_is_about_nothing_is_said(perfkit, base, tmp_path):
+    policy = tmp_path / "p.yaml"
+    policy.write_text("timing:\n  rules:\n    - {benchmark: axpi, threshold: 1%}\n")
+    words = ["gate", "check", str(base), "-b", str(base), "--policy", str(policy)]
+    assert "no benchmark matches 'axpi'" in perfkit(words).err
+    policy.write_text("timing:\n  rules:\n    - {benchmark: axp, threshold: 1%}\n")
+    assert perfkit(words).err == ""

@@ -309,6 +309,10 @@ def test_what_only_one_side_has_is_named_in_order():
 def test_nothing_in_common_is_not_green_and_nothing_at_all_is_an_error():
     verdicts = compare(runs(CALM, "a"), runs(CALM, "b"))
     assert outcome(verdicts, "pass").exit_code == 3
+    # what is allowed alone is green beside a comparison, and no comparison took place
+    allowed = compare(runs(CALM, "a"), runs(CALM, "b"), Policy(allow_new=True, allow_vanished=True))
+    assert [v.reason for v in allowed] == [Reason.NOTHING_IN_COMMON] * 2
+    assert outcome(allowed, "pass").exit_code == 3
     assert outcome([], "pass").exit_code == 3
     for sides in (([], runs(CALM)), (runs(CALM), [])):
         with pytest.raises(UsageError, match="holds no results"):

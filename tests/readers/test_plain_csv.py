@@ -36,6 +36,22 @@ def test_every_column():
     assert "0 s" in zero.failure
 
 
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["benchmark,value,unit", "hits,93,%"], True),
+        (["benchmark,value,unit", "launches,93,count"], True),
+        (["benchmark,value,unit,higher_is_better", "hits,93,%,yes"], False),
+        (["benchmark,value,unit,higher_is_better", "stalls,93,%,no"], False),
+        (["benchmark,value,unit", "copy,93,GB/s"], False),
+        (["benchmark,value,unit", "k,93,us"], False),
+    ],
+)
+def test_a_unit_that_tells_no_direction_is_said(tmp_path, lines, said):
+    found = read_results(written(tmp_path, *lines))
+    assert any("higher_is_better" in note for note in found.notes) is said
+
+
 def test_rows_without_a_run_are_samples_of_one(tmp_path):
     (run,) = read_results(written(tmp_path, "unit,benchmark,value", "ms,k,1", "us,k,3000")).runs
     assert (run.run, run.values) == (None, (0.001, 0.003))
