@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.analysis.measurement import LaunchFacts
 from perfkit.device.backend import Launch, launch_1d
 from perfkit.device.compared import Check, compared
 from perfkit.device.elements import ELEMENTS, as_numbers
 from perfkit.device.program import build, build_path, build_text
 from perfkit.device.workload import Array, Case, Code, Fill, Map, Role, Scalar
 from perfkit.errors import DeviceError, InputError, InvalidLaunch, UsageError
-from perfkit.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,19 +29,6 @@ _POISON: Final = {True: 0xFF, False: 0xA5}
 #: so many whole numbers may happen to be that
 _CHANCE: Final = 1e-6
 _FILL_THREADS: Final = 256
-
-
-@record
-class Facts:
-    """What driver and compiler say of the kernel and its launch."""
-
-    registers: int
-    static_shared_bytes: int
-    dynamic_shared_bytes: int
-    local_bytes: int
-    blocks: int
-    threads: int
-    blocks_per_sm: int
 
 
 class Bench:
@@ -83,10 +70,10 @@ class Bench:
         per_sm = function.blocks_per_sm(launch.threads, launch.dynamic_bytes)
         return per_sm * self._card.device.sm_count
 
-    def facts(self, case: Case) -> Facts:
+    def facts(self, case: Case) -> LaunchFacts:
         function = self.function(case)
         launch = self.launch(case, function)
-        return Facts(
+        return LaunchFacts(
             registers=function.registers,
             static_shared_bytes=function.static_shared_bytes,
             dynamic_shared_bytes=launch.dynamic_bytes,
