@@ -16,13 +16,14 @@ ORACLES := nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.3.5.0.6 nvidia-cuda
 
 DEMO := occupancy examples/kernels/tiled_matmul.cu --gpu gtx-980,v100,a100,rtx-4090,h100
 
-.PHONY: help demo test lint docs wheel oracle bench exhaustive clean
+.PHONY: help demo test lint docs site wheel oracle bench exhaustive clean
 
 help:
 	@echo "make demo        occupancy of an example kernel on five GPUs; needs no GPU"
 	@echo "make test        lint, types, the wheel in an empty environment, all tests"
 	@echo "make lint        ruff and mypy only"
-	@echo "make docs        docs/models.md anew, from the docstrings of the models"
+	@echo "make docs        anew what programs write: models, commands, Python, man page"
+	@echo "make site        the pages as a site, in build/site"
 	@echo "make bench       throughput, start-up, compile times, logs (tests/bench/README.md)"
 	@echo "make exhaustive  the occupancy model against NVIDIA's header, whole axes; ten minutes"
 	@echo "make clean       remove $(VENV) and build output"
@@ -39,7 +40,13 @@ lint: $(VENV)/test.stamp
 	@$(BIN)/mypy
 
 docs: $(VENV)/test.stamp
-	@$(BIN)/python -m docs.models_page > $(VENV)/models.md && mv $(VENV)/models.md docs/models.md
+	@$(BIN)/python -m docs.command_pages
+	@for page in models_page=models.md api_page=python.md man_page=perfkit.1; do \
+	    $(BIN)/python -m docs.$${page%=*} > $(VENV)/page && mv $(VENV)/page docs/$${page#*=}; done
+
+# MkDocs stays in an environment of its own: the tests check links and navigation without it
+site: $(VENV)/site.stamp
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/site/bin/mkdocs build --strict
 
 wheel: $(VENV)/test.stamp
 	@.ci/wheel $(CURDIR)/$(BIN)/python
@@ -66,6 +73,11 @@ $(VENV)/test.stamp: pyproject.toml | $(BIN)/python
 	@echo "installing perfkit, NVRTC and the test tools into $(VENV)" >&2
 	@$(PIP) install --quiet --editable '.[cu12,test]'
 	@touch $@ $(VENV)/demo.stamp
+
+$(VENV)/site.stamp: pyproject.toml | $(BIN)/python
+	@.ci/venv $(VENV)/site
+	@$(VENV)/site/bin/python -m pip install --quiet --disable-pip-version-check '.[docs]'
+	@touch $@
 
 $(BIN)/python:
 	@.ci/venv $(VENV)

@@ -5,7 +5,6 @@ A docstring of a model is prose, then paragraphs that start with ``Formula:`` (i
 source of its own is a model of its own.
 """
 
-
 from __future__ import annotations
 
 import ast

@@ -60,6 +60,10 @@ def inspect(
         UsageError: a source without ``target``, options for a compiler where nothing is compiled,
             a bad option, or no kernel of that name.
         Unavailable: a compiler or cuobjdump is needed and is not here.
+
+    >>> [kernel] = inspect("tests/data/cubin/j04.sm_90.cubin")
+    >>> kernel.name, kernel.registers_per_thread, kernel.static_shared_bytes
+    ('dsm', 12, 512)
     """
     from perfkit.compiled.inspect import inspect as read
 

@@ -89,6 +89,9 @@ def capability(text: str) -> Capability:
     Raises:
         UnknownTarget: the database does not hold it, or an architecture has several.
         ArchDataError: its file breaks the schema.
+
+    >>> capability("8.6").shared_memory.per_sm_bytes, capability("turing").architecture
+    (102400, 'Turing')
     """
     found, product = capability_of(text)
     if product is not None:
@@ -121,6 +124,9 @@ def gpu(text: str) -> Gpu:
     Raises:
         UnknownTarget: the database does not hold it.
         ArchDataError: its file breaks the schema.
+
+    >>> gpu("h100").name, gpu("h100").sm_count
+    ('H100 SXM5 80GB', 132)
     """
     found = _gpu(text)
     if found is not None:

@@ -34,7 +34,11 @@ def history(
     ] = None,
     branch: Annotated[
         str | None,
-        typer.Option("--branch", help="Of several; if not given main, or the one with most runs."),
+        typer.Option(
+            "--branch",
+            metavar="NAME",
+            help="Of several; if not given main, or the one with most runs.",
+        ),
     ] = None,
     last: Annotated[
         int | None,

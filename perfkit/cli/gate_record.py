@@ -101,9 +101,15 @@ def record_baseline(
     ] = None,
     commit: Annotated[
         str | None,
-        typer.Option("--commit", help="That is measured; if not given what CI or git tells."),
+        typer.Option(
+            "--commit",
+            metavar="NAME",
+            help="That is measured; if not given what CI or git tells.",
+        ),
     ] = None,
-    branch: Annotated[str | None, typer.Option("--branch", help="The same of the branch.")] = None,
+    branch: Annotated[
+        str | None, typer.Option("--branch", metavar="NAME", help="The same of the branch.")
+    ] = None,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: Annotated[
         Path | None,

@@ -24,7 +24,8 @@ def _complete(incomplete: str) -> list[str]:
 @app.command("list", epilog=examples("perfkit gpu list", "perfkit gpu list --match rtx -f csv"))
 def list_(
     match: Annotated[
-        str | None, typer.Option("--match", help="Only names or capabilities containing this.")
+        str | None,
+        typer.Option("--match", metavar="TEXT", help="Only names or capabilities containing this."),
     ] = None,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
