@@ -38,6 +38,7 @@ class Fit:
     conditions: tuple[Change, ...] = ()  #: what the host must ask for, or the launch fails
     unknown: tuple[str, ...] = ()
     occupancy: Occupancy | None = None  #: None: does not launch, or depends on the block size
+    origin: str | None = None  #: where the code was read
 
 
 def fits(target: Target, demand: Demand, *, kernel: str | None = None) -> Fit:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from perfkit.errors import InputError, PerfkitError, Unavailable, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+_MOST_ALIKE: Final = 3  #: a library has hundreds of kernels that lack the same
 
 
 class Failures:
@@ -39,11 +42,30 @@ class Failures:
         """Write all, and end with one that has their exit code: 2, or 4 if things are missing."""
         from perfkit.cli.app import report_error
 
-        if not self._found:
+        found = list(_summed_up(self._found))
+        if not found:
             return
-        wrong = [error for error in self._found if not isinstance(error, Unavailable)]
-        last = (wrong or self._found)[-1]
-        for error in self._found:
+        wrong = [error for error in found if not isinstance(error, Unavailable)]
+        last = (wrong or found)[-1]
+        for error in found:
             if error is not last:
                 report_error(error)
         raise last
+
+
+def _summed_up(errors: list[PerfkitError]) -> Iterator[PerfkitError]:
+    """The first of those with the same remedy, which then stands once, and how many more there are.
+
+    Errors of files stay: each file is named.
+    """
+    alike: dict[object, list[PerfkitError]] = {}
+    for error in errors:
+        is_common = error.hint is not None and error.where is None
+        alike.setdefault((type(error), error.hint) if is_common else id(error), []).append(error)
+    for group in alike.values():
+        shown = group[:_MOST_ALIKE]
+        for error in shown[:-1]:
+            error.hint = None
+        if more := len(group) - len(shown):
+            shown[-1].message += f" (and {more} more like it)"
+        yield from shown

@@ -176,7 +176,8 @@ def _loaded(
             archs = [kernel.arch for kernel in there]
             yield analysis.no_code(target, demand, kernel=name, archs=archs)
         for kernel in loaded:
-            yield analysis.fits(target, _of_kernel(launch, capability, kernel), kernel=name)
+            fit = analysis.fits(target, _of_kernel(launch, capability, kernel), kernel=name)
+            yield replace(fit, origin=kernel.origin)
 
 
 def _typed(launch: LaunchOptions, capability: Capability, arch: str) -> Demand:

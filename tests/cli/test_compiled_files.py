@@ -8,18 +8,20 @@ import json
 import shutil
 import sys
 from io import StringIO
+from pathlib import Path
 
 import pytest
 
 from perfkit.compiled import tools
 from perfkit.errors import Unavailable
-from tests.compiled.containers import CONTAINERS, DATA, temporary, tool
+from tests.compiled.containers import CONTAINERS, DATA, temporary, tool, wheel
 
 __all__ = ["temporary", "tool"]  # fixtures
 
 TRITON = DATA / "triton"
 SHARED = DATA / "cubin" / "shared.ptx"
 LIBRARY = str(CONTAINERS / "shared.so")
+LOG = str(DATA / "ptxas" / "b09.log")
 
 
 @pytest.fixture
@@ -100,6 +102,36 @@ def test_the_same_kernel_twice_says_where(perfkit, tool, tmp_path):
     assert "one.so, image 2 for sm_90" in done.out
     assert "two.so, image 4 for sm_90" in done.out
     assert "origin" not in perfkit(["inspect", LIBRARY]).out
+
+
+def test_the_verdict_on_the_same_kernel_twice_says_where(perfkit, tool, tmp_path):
+    members = {f"lib/{name}.so": Path(LIBRARY).read_bytes() for name in ("one", "two")}
+    line = ["fits", str(wheel(tmp_path / "a.whl", members)), "-g", "h100", "-t", "256"]
+    rows = [row.split() for row in perfkit([*line, "-s", "900K"]).out.splitlines()]
+    assert [row[-5:] for row in rows if row[:1] == ["saxpy"]] == [
+        [*where, "image", "2", "for", "sm_90"] for where in (["one.so,"], ["two.so,"]) * 2
+    ]
+    origins = [one["origin"] for one in results(perfkit([*line, "-f", "json"]))]
+    assert origins[0] == f"{tmp_path / 'a.whl'}(lib/one.so), image 2 for sm_90"
+    assert "origin" not in perfkit(["fits", LIBRARY, "-g", "h100", "-t", "256"]).out
+
+
+def test_what_many_kernels_lack_is_said_once(perfkit, tmp_path):
+    """Six kernels, one of them with launch bounds."""
+    log = tmp_path / "build.json"
+    kernels = json.loads(perfkit(["inspect", LOG, "-f", "json"]).out)
+    one = kernels["kernels"][0]
+    kernels["kernels"] = [{**one, "name": f"k{n}", "demangled": f"k{n}"} for n in range(6)]
+    kernels["kernels"][0]["max_threads"] = 128
+    del kernels["kernels"][0]["unknown"]["max_threads"]
+    log.write_text(json.dumps(kernels))
+    done = perfkit(["occupancy", str(log)])
+    assert done.code == 2
+    assert done.out.startswith("k0: 128 threads")
+    said = done.err.splitlines()
+    assert [line.split()[3] for line in said[:-1]] == ["k1", "k2", "k3"]
+    assert said[2].endswith("how many threads per block? (and 2 more like it)")
+    assert said[3] == "hint: write --threads 256"
 
 
 def test_the_launch_comes_from_the_cache(perfkit):

@@ -8,6 +8,7 @@ from typing import Any, Final
 from perfkit.analysis.fits import Fit
 from perfkit.analysis.obstacles import Change, Obstacle
 from perfkit.report.document import Column, Document, Table
+from perfkit.report.views.origins import telling_apart
 from perfkit.units import format_bytes
 
 Field = tuple[Column, Callable[[Fit], Any]]
@@ -104,7 +105,7 @@ def _choice(obstacle: Obstacle) -> str:
     return " or ".join(change_text(change, obstacle.needed) for change in obstacle.changes)
 
 
-def _refusals(found: Sequence[Fit]) -> Table:
+def _refusals(found: Sequence[Fit], origin: Field) -> Table:
     """One row per obstacle, or per thing that is not known."""
     rows = []
     for fit in found:
@@ -112,8 +113,8 @@ def _refusals(found: Sequence[Fit]) -> Table:
         for obstacle in fit.obstacles:
             choice = _choice(obstacle)
             reasons.append(obstacle_text(fit, obstacle) + (f"; to fit: {choice}" if choice else ""))
-        rows += [(fit.kernel, fit.target.label, reason) for reason in reasons]
-    columns = (_KERNEL[0], _TARGET[0][0], Column("why", "why not"))
+        rows += [(fit.kernel, fit.target.label, reason, origin[1](fit)) for reason in reasons]
+    columns = (_KERNEL[0], _TARGET[0][0], Column("why", "why not"), origin[0])
     return Table(columns=columns, rows=tuple(rows)).without_empty_columns()
 
 
@@ -154,21 +155,25 @@ _WORDS: Final[tuple[Field, ...]] = (
     (Column("why", "why not"), why),
     (Column("remedy", "what would make it fit"), _remedy),
 )
+_ORIGIN: Final[Field] = (Column("origin", "origin"), lambda f: f.origin)
 _SHOWN: Final[Field] = (Column("launches", "launches"), lambda f: _VERDICTS[f.launches])
 _RAW: Final[tuple[Field, ...]] = (
     (Column("launches", "launches", "yes"), lambda f: f.launches),
     (Column("reasons", "reasons", "names"), lambda f: tuple(o.reason.value for o in f.obstacles)),
 )
-_FLAT: Final = (_KERNEL, *_TARGET, *_DEMAND, *_RAW, *_RESIDENT, _CONDITION, *_WORDS)
+_FLAT: Final = (_KERNEL, *_TARGET, *_DEMAND, *_RAW, *_RESIDENT, _CONDITION, *_WORDS, _ORIGIN)
 
 
 def document(found: Sequence[Fit]) -> Document:
     """The verdicts, then why not; the notes say how changes are made."""
-    verdicts = (_KERNEL, *_TARGET, *_varying(found), _SHOWN, *_RESIDENT, _CONDITION)
+    same = [(fit.kernel, fit.target.label) for fit in found]
+    origins = dict(zip(map(id, found), telling_apart(same, [f.origin for f in found]), strict=True))
+    origin = (_ORIGIN[0], lambda f: origins[id(f)])
+    verdicts = (_KERNEL, *_TARGET, *_varying(found), _SHOWN, *_RESIDENT, _CONDITION, origin)
     return Document(
         tables=(
             _table(verdicts, found).without_empty_columns(),
-            _refusals(found),
+            _refusals(found, origin),
         ),
         notes=tuple(_notes(found)),
         summary=_count(found),
@@ -244,6 +249,7 @@ def _result(fit: Fit) -> dict[str, Any]:
         "warps_per_sm": occupancy.warps_per_sm if occupancy else None,
         "occupancy": occupancy.ratio if occupancy else None,
         "limited_by": list(occupancy.binding) if occupancy else [],
+        "origin": fit.origin,
     }
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from os.path import commonprefix
 from typing import Any, Final
 
 from perfkit.kernel import KernelResources
 from perfkit.report.document import Column, Document, Table, printable
+from perfkit.report.views.origins import telling_apart
 
 _COLUMNS: Final = (
     Column("demangled", "kernel"),
@@ -70,7 +70,8 @@ def document(kernels: Sequence[KernelResources], notes: Sequence[str] = ()) -> D
         absent.add("uses_dynamic_shared")
     columns = tuple(column for column in _COLUMNS if column.key not in absent)
     rows = tuple(tuple(_value(getattr(k, c.key)) for c in columns) for k in kernels)
-    origins = _origins(kernels)
+    same = [(kernel.demangled, kernel.arch) for kernel in kernels]
+    origins = telling_apart(same, [kernel.origin for kernel in kernels])
     table = Table(
         columns=(*columns, Column("origin", "origin")),
         rows=tuple((*row, origin) for row, origin in zip(rows, origins, strict=True)),
@@ -84,17 +85,6 @@ def document(kernels: Sequence[KernelResources], notes: Sequence[str] = ()) -> D
             rows=tuple((k.name, *row, k.origin) for k, row in zip(kernels, rows, strict=True)),
         ),
     )
-
-
-def _origins(kernels: Sequence[KernelResources]) -> list[str | None]:
-    """Where each was read, without the directory they share; None where names tell them apart."""
-    if len({(kernel.demangled, kernel.arch) for kernel in kernels}) == len(kernels):
-        return [None] * len(kernels)
-    origins = [kernel.origin for kernel in kernels]
-    if len(set(origins)) == 1:
-        return [None] * len(kernels)
-    shared = commonprefix(origins).rpartition("/")  # noqa: RUF071  # origins are not only paths
-    return [origin.removeprefix(shared[0] + shared[1]) for origin in origins]
 
 
 def _notes(kernels: Sequence[KernelResources], columns: Sequence[Column]) -> tuple[str, ...]:
