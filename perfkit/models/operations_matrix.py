@@ -11,9 +11,15 @@ once, as if everything in between stayed on the chip.
 
 from __future__ import annotations
 
+import math
+from typing import Final
+
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.models.work import Work, product_type, size_bytes
+
+#: no filter is that large; a size beyond is a mistake
+_MOST_TAPS: Final = 65536
 
 
 def gemm(
@@ -67,7 +73,8 @@ def conv2d(
     Formula:
         p     = (h + 2 pad - dilation (r - 1) - 1) // stride + 1, q likewise from w and s
         FLOP  = 2 n p q k (c / groups) r s, padding included
-        bytes = (n h w c + k (c / groups) r s) in + n p q k out
+        bytes = (n h' w' c + k (c / groups) r s) in + n p q k out, with h' and w' the rows and
+            columns that some filter covers: h and w unless the stride steps over some
 
     Source: NVIDIA Convolutional Layers User's Guide, 2 "Convolution Algorithms".
 
@@ -78,6 +85,8 @@ def conv2d(
     True
     """
     s = s or r
+    if max(r, s) > _MOST_TAPS:
+        raise UsageError(f"conv2d: a filter of {r}x{s}: at most {_MOST_TAPS} either way")
     p = (h + 2 * pad - dilation * (r - 1) - 1) // stride + 1
     q = (w + 2 * pad - dilation * (s - 1) - 1) // stride + 1
     if p < 1 or q < 1:
@@ -85,6 +94,8 @@ def conv2d(
     if c % groups or k % groups:
         raise UsageError(f"conv2d: {groups} groups do not divide {c} channels and {k} filters")
     out = out or product_type(dtype)
+    rows = _covered(h, p, r, stride=stride, dilation=dilation, pad=pad)
+    columns = _covered(w, q, s, stride=stride, dilation=dilation, pad=pad)
     filters = k * (c // groups) * r * s
     return Work(
         name=f"conv2d {n}x{h}x{w}x{c}, {k} filters {r}x{s}",
@@ -92,9 +103,38 @@ def conv2d(
         out=out,
         matrix_flops=2 * n * p * q * filters,
         vector_flops=0,
-        read_bytes=size_bytes(n * h * w * c + filters, dtype),
+        read_bytes=size_bytes(n * rows * columns * c + filters, dtype),
         write_bytes=size_bytes(n * p * q * k, out),
     )
+
+
+def _covered(size: int, outputs: int, taps: int, *, stride: int, dilation: int, pad: int) -> int:
+    """Rows (or columns) of ``size`` that a filter covers at one of its places at least.
+
+    Tap ``a`` at place ``i`` covers ``i * stride + a * dilation - pad``. Taps ``apart`` from one
+    another cover rows of the same remainder by the stride, ``step`` places further.
+    """
+    common = math.gcd(stride, dilation)
+    apart, step = stride // common, dilation // common
+    found = 0
+    for first in range(min(apart, taps)):
+        runs = -(-(taps - first) // apart)
+        start, rest = divmod(first * dilation, stride)
+        # the places of these rows that are inside, counted from the first that is covered
+        low = max(-((rest - pad) // stride) - start, 0)
+        high = (size - 1 + pad - rest) // stride - start
+        found += _up_to(high + 1, runs, outputs, step) - _up_to(low, runs, outputs, step)
+    return found
+
+
+def _up_to(end: int, runs: int, length: int, step: int) -> int:
+    """How many places before ``end`` are in runs of ``length`` that start ``step`` apart."""
+    if end <= 0:
+        return 0
+    if step <= length:  # the runs meet
+        return min(end, (runs - 1) * step + length)
+    whole = min(end // step, runs)
+    return whole * length + (min(end % step, length) if whole < runs else 0)
 
 
 def attention(
