@@ -1,7 +1,7 @@
 """A cubin's kernels and what each needs. No NVIDIA tool and no device is asked.
 
 Shared memory is what the user declared: from 9.0 on a linked cubin adds the system's 1 KiB to
-``.nv.shared.<kernel>``, with every toolkit from 11.8 to 13.5 (facts: RULES section 4; the driver's
+``.nv.shared.<kernel>``, with every toolkit from 11.8 to 13.5 (the driver's
 attribute leaves it out, measured on an H200). Local memory is what the driver reports as a
 function's local size.
 """
@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from perfkit.compiled.call_graph import CallGraph
 from perfkit.compiled.demangle import demangle
 from perfkit.compiled.elf import read_elf
-from perfkit.compiled.files import cubin_bytes, read_head, shown
-from perfkit.compiled.kinds import is_cubin
 from perfkit.compiled.nv_info import read_function_table, read_kernel_attributes
 from perfkit.compiled.own_frame import OwnFrames
 from perfkit.compiled.shared_memory import declared_bytes, uses_dynamic
@@ -35,21 +32,6 @@ _NOT_IN_CUBIN: Final = {
     "spill_load_bytes": "a cubin does not record spills; give the source or the ptxas -v log",
     "min_blocks": "a cubin does not record the blocks per SM that __launch_bounds__ asks for",
 }
-
-
-def read_cubin_file(path: str | Path) -> tuple[KernelResources, ...]:
-    """Every kernel of a cubin file, in file order.
-
-    Raises:
-        CubinError: not a cubin, or a broken one.
-        InputError: the file cannot be read.
-    """
-    path = Path(path)
-    data = read_head(path)
-    # a file of another kind may be huge: its first bytes are enough to refuse it
-    if is_cubin(data):
-        data = cubin_bytes(path)
-    return read_cubin(data, origin=shown(path))
 
 
 def read_cubin(data: bytes, *, origin: str) -> tuple[KernelResources, ...]:

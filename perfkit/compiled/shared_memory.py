@@ -2,7 +2,7 @@
 
 From 9.0 on a linked kernel that has any static shared memory also counts the 1 KiB that the system
 keeps of every block: in the cubin's section, in ``cuobjdump``'s report and in the linkers' lines,
-but not in ``ptxas -v`` and not in the driver's attribute (facts: RULES section 4).
+but not in ``ptxas -v`` and not in the driver's attribute.
 
 Of dynamic shared memory a linked cubin keeps no symbol. What it keeps, read off cubins of ptxas
 11.8, 12.1, 12.4, 12.9 and 13.0 and of nvlink 13.0: a kernel that uses it has a section

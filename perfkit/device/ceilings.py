@@ -14,11 +14,6 @@ from perfkit.device.properties import read_device, target_of
 from perfkit.errors import UnknownTarget, UsageError
 
 
-def group_names() -> tuple[str, ...]:
-    """What can be measured."""
-    return tuple(GROUPS)
-
-
 def measure_ceilings(
     index: int = 0,
     *,
@@ -31,7 +26,7 @@ def measure_ceilings(
 
     Args:
         index: which card, as CUDA counts them.
-        groups: some of ``group_names``; empty: all.
+        groups: some of ``GROUPS``; empty: all.
         quick: fewer launch shapes.
         limits: of each group's child.
         on_ceiling: called with each figure as it comes.

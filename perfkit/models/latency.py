@@ -55,11 +55,6 @@ class Concurrency:
     resident_warps: int | None  #: None: nobody asked about a launch
     share: float | None  #: of the peak rate that the resident warps can keep up, 0..1
 
-    @property
-    def per_resident_warp(self) -> float | None:
-        """What each of the resident warps would have to have under way for the peak rate."""
-        return self.needed / self.resident_warps if self.resident_warps else None
-
 
 def positive(name: str, value: float, *, most: float = 1e18) -> float:
     """``value``, or ``UsageError`` where it is no number above zero, or more than ``most``."""

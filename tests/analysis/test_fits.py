@@ -12,7 +12,7 @@ from perfkit.analysis.fits import fits, images, no_code, not_compiled, not_known
 from perfkit.analysis.obstacles import Change, Demand, Reason, obstacles
 from perfkit.arch import catalog
 from perfkit.arch.types import ComputeCapability
-from perfkit.compiled.cubin import read_cubin_file
+from perfkit.compiled.inspect import inspect
 from perfkit.errors import InvalidLaunch
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "cubin"
@@ -242,7 +242,7 @@ def test_a_block_size_that_is_not_known(regs, launches):
 
 
 def test_the_closest_code_is_loaded():
-    (base,) = read_cubin_file(DATA / "j04.sm_90.cubin")
+    (base,) = inspect(DATA / "j04.sm_90.cubin")
     file = [
         replace(base, arch=arch, origin=origin)
         for origin, arch in enumerate(["sm_80", "sm_86", "sm_90", "sm_90a", "sm_90a", "sm_120"])
@@ -262,7 +262,7 @@ def test_the_closest_code_is_loaded():
 
 
 def test_kernels_keep_their_order():
-    file = read_cubin_file(DATA / "j07.sm_80.cubin")
+    file = inspect(DATA / "j07.sm_80.cubin")
     names = [name for name, *_ in images(file, ComputeCapability(8, 0))]
     assert names == [kernel.demangled for kernel in file]
     assert len(names) == 3

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from perfkit.analysis.pairing import match
-from perfkit.compiled.cubin import read_cubin_file
+from perfkit.compiled.inspect import inspect
 from tests.analysis.test_diff import kernel
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "cubin"
@@ -76,7 +76,7 @@ def test_a_log_with_plain_names_and_a_cubin_with_symbols():
 
 
 def test_the_hash_of_an_anonymous_namespace_changes_with_the_file():
-    old = read_cubin_file(DATA / "j07.sm_80.cubin")
+    old = inspect(DATA / "j07.sm_80.cubin")
     new = [replace(k, name=k.name.replace("63925627", "0badcafe")) for k in old]
     assert [k.name for k in new] != [k.name for k in old]
     pairs, vanished, added = match(old, new)

@@ -87,7 +87,7 @@ PRINTED = [
     ("gb10", "f4", "f32", "sparse", "tensor", 1000),
 ]
 
-#: product -> fact, where a widespread table is wrong or two documents disagree (RULES 5 and 6)
+#: product -> fact, where a widespread table is wrong or two documents disagree
 SPOTS = [
     ("l4", "sm_count", 58),  # read from a card; TechPowerUp: 60
     ("a10g", "sm_count", 80),  # read from a card; TechPowerUp: 72
@@ -301,7 +301,7 @@ def test_rate_class_exists_where_there_are_tensor_cores(product: Gpu) -> None:
 
 
 def test_geforce_has_half_rate_exactly_where_it_should(product: Gpu) -> None:
-    """7.5, 8.6, 8.9 and 12.0; TITAN RTX is a TITAN, GTX 16 has no tensor cores (RULES 5)."""
+    """7.5, 8.6, 8.9 and 12.0; TITAN RTX is a TITAN, GTX 16 has no tensor cores."""
     if product.segment != "geforce" or product.key.startswith("titan"):
         return
     halved = str(product.compute_capability) in {"7.5", "8.6", "8.9", "12.0"}

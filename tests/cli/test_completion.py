@@ -13,7 +13,6 @@ from perfkit.arch import catalog
 from perfkit.cli.app import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
-SHELLS = ["bash", "zsh", "fish"]
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ from tests.compiled.reports import cuobjdump
 DATA = Path(__file__).resolve().parents[1] / "data"
 CONTAINERS = DATA / "containers"
 
-needs_cuobjdump = pytest.mark.skipif(cuobjdump() is None, reason="make oracle has cuobjdump")
 needs_sh = pytest.mark.skipif(sys.platform == "win32", reason="stand-in tools are shell scripts")
 
 

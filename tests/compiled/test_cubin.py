@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from perfkit.compiled.cubin import read_cubin_file
+from perfkit.compiled.inspect import inspect
 from tests.compiled.reports import DATA, ptxas, usage
 
 CUBINS = sorted(path.name.removesuffix(".cubin") for path in DATA.glob("*.cubin"))
@@ -27,7 +27,7 @@ UNBOUNDED = {
 
 
 def kernels(name):
-    return {kernel.name: kernel for kernel in read_cubin_file(DATA / f"{name}.cubin")}
+    return {kernel.name: kernel for kernel in inspect(DATA / f"{name}.cubin")}
 
 
 def unbounded(name, kernel):
@@ -183,7 +183,7 @@ def test_the_driver_says_the_same(name):
     ],
 )
 def test_public_questions(name, expected):
-    found = {kernel.demangled: kernel for kernel in read_cubin_file(DATA / f"{name}.cubin")}
+    found = {kernel.demangled: kernel for kernel in inspect(DATA / f"{name}.cubin")}
     assert set(found) == set(expected)
     for kernel, values in expected.items():
         assert {key: getattr(found[kernel], key) for key in values} == values
@@ -296,7 +296,7 @@ def test_no_dynamic_shared_memory():
 def test_most_blocks_of_a_cluster_by_the_launch_bounds():
     """EIATTR_MAX_CLUSTER_RANK, see the README beside the data."""
     path = DATA.parent / "clusters" / "clusters.sm_90.cubin"
-    found = {kernel.name: kernel for kernel in read_cubin_file(path)}
+    found = {kernel.name: kernel for kernel in inspect(path)}
     assert {name: kernel.max_cluster_blocks for name, kernel in found.items()} == {
         "bounded": 4,
         "required": None,

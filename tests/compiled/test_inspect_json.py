@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from perfkit.compiled.cubin import read_cubin_file
 from perfkit.compiled.inspect import inspect
 from perfkit.compiled.inspect_json import is_inspect_json, read_inspect_json
 from perfkit.errors import InputError
@@ -33,7 +32,7 @@ def test_there_are_cubins():
 
 @pytest.mark.parametrize("cubin", CUBINS, ids=lambda path: path.name)
 def test_every_kernel_comes_back_as_it_was(cubin, tmp_path):
-    kernels = read_cubin_file(cubin)
+    kernels = inspect(cubin)
     path = written(tmp_path / "kernels.json", kernels)
     assert read_inspect_json(path).kernels == kernels
     assert inspect(path) == kernels  # recognised by content
@@ -158,7 +157,7 @@ def test_missing_files_and_directories(tmp_path):
 
 def test_broken_files_only_raise_what_is_documented(tmp_path):
     """Cut anywhere, and with any byte changed."""
-    path = written(tmp_path / "k.json", [replace(read_cubin_file(CUBINS[0])[0], unknown={})])
+    path = written(tmp_path / "k.json", [replace(inspect(CUBINS[0])[0], unknown={})])
     whole = path.read_bytes()
     random = np.random.default_rng(3)
     broken = [whole[:cut] for cut in range(0, len(whole), 11)]

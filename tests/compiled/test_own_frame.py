@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from perfkit.compiled.cubin import read_cubin, read_cubin_file
+from perfkit.compiled.cubin import read_cubin
 from perfkit.compiled.elf import read_elf
+from perfkit.compiled.inspect import inspect
 from perfkit.compiled.nv_info import read_function_table
 from perfkit.compiled.own_frame import OwnFrames
 from tests.compiled.reports import DATA
@@ -17,12 +18,12 @@ J06 = DATA / "j06.sm_80.cubin"
 
 def test_the_frame_is_without_what_is_called():
     """``bytes stack frame`` says 16, ``cumulative stack size`` and cuobjdump say 24."""
-    (kernel,) = read_cubin_file(J06)
+    (kernel,) = inspect(J06)
     assert (kernel.frame_bytes, kernel.cumulative_stack_bytes, kernel.stack_bytes) == (16, 24, 24)
 
 
 def test_the_frame_of_a_recursive_kernel_is_known():
-    found = {kernel.name: kernel for kernel in read_cubin_file(DATA / "zoo.sm_90.nvrtc13.cubin")}
+    found = {kernel.name: kernel for kernel in inspect(DATA / "zoo.sm_90.nvrtc13.cubin")}
     frames = {
         name: (kernel.frame_bytes, kernel.cumulative_stack_bytes) for name, kernel in found.items()
     }
@@ -34,7 +35,7 @@ def test_the_frame_of_a_recursive_kernel_is_known():
 
 @pytest.mark.parametrize("name", ["zoo.sm_90.linked", "zoo.sm_90.relocatable"])
 def test_code_compiled_on_its_own(name):
-    found = {kernel.name: kernel for kernel in read_cubin_file(DATA / f"{name}.cubin")}
+    found = {kernel.name: kernel for kernel in inspect(DATA / f"{name}.cubin")}
     frames = {key: found[key].frame_bytes for key in ("calls_two_deep", "own_stack", "prints")}
     assert frames == {"calls_two_deep": 0, "own_stack": 400, "prints": 8}
     if name.endswith("linked"):

@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from perfkit.compiled.cubin import read_cubin_file
+from perfkit.compiled.inspect import inspect
 from perfkit.compiled.ptxas_log import read_log
 from perfkit.compiled.reading import NoKernel
 from perfkit.errors import UsageError
@@ -152,7 +152,7 @@ def test_there_are_logs():
 @pytest.mark.parametrize("name", LOGS)
 def test_the_cubin_says_the_same(name):
     log = kernels((reports.DATA / f"{name}.ptxas.txt").read_bytes())
-    cubin = {kernel.name: kernel for kernel in read_cubin_file(reports.DATA / f"{name}.cubin")}
+    cubin = {kernel.name: kernel for kernel in inspect(reports.DATA / f"{name}.cubin")}
     assert set(log) == set(cubin)
     for kernel in log.values():
         agree(kernel, cubin[kernel.name])

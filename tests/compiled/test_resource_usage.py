@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perfkit.compiled.cubin import read_cubin_file
+from perfkit.compiled.inspect import inspect
 from perfkit.compiled.reading import NoKernel
 from perfkit.errors import UsageError
 from tests.compiled import reports
@@ -72,7 +72,7 @@ def test_there_are_reports():
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_the_cubin_says_the_same(name):
-    cubin = {kernel.name: kernel for kernel in read_cubin_file(reports.DATA / f"{name}.cubin")}
+    cubin = {kernel.name: kernel for kernel in inspect(reports.DATA / f"{name}.cubin")}
     (arch,) = {kernel.arch for kernel in cubin.values()}
     text = kernels((reports.DATA / f"{name}.usage.txt").read_bytes(), arch=arch)
     assert set(text) == set(cubin)

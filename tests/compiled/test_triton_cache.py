@@ -7,7 +7,6 @@ import shutil
 
 import pytest
 
-from perfkit.compiled.cubin import read_cubin_file
 from perfkit.compiled.inspect import inspect, read
 from perfkit.compiled.triton_cache import Foreign, read_entry
 from perfkit.errors import InputError
@@ -71,7 +70,7 @@ def test_case_d11_shared_memory_limits_to_three_blocks():
 def test_with_the_cubin(folder, arch):
     path = TRITON / folder
     (kernel,) = inspect(path)
-    (code,) = read_cubin_file(path / "row_sum.cubin")
+    (code,) = inspect(path / "row_sum.cubin")
     metadata = json.loads((path / "row_sum.json").read_text())
     assert kernel.name == "row_sum"
     assert kernel.arch == code.arch == arch

@@ -47,7 +47,6 @@ def test_dram_step_by_step():
     )
     assert found.warps_needed == 119
     assert found.share == pytest.approx(64 * 128 / needed)
-    assert found.per_resident_warp == pytest.approx(needed / 64)
     # float4, four loads before the first use: 2048 bytes per warp, 7.4 warps
     wide = concurrency(
         rate=rate,
@@ -67,8 +66,6 @@ def test_there_is_always_a_warp():
     found = concurrency(rate=1e-9, latency=1, per_warp=1, resident_warps=0)
     assert found.warps_needed == 1
     assert found.share == 0
-    assert found.per_resident_warp is None
-    assert concurrency(rate=1, latency=1, per_warp=1).per_resident_warp is None
 
 
 @pytest.mark.parametrize("ilp", [1, 2, 3, 8])

@@ -51,9 +51,6 @@ def test_the_worst_comes_first():
 # --- JUnit ----------------------------------------------------------------------------------------
 
 
-_TAGS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
-
-
 def test_junit_is_xml_that_counts_right():
     root = ET.fromstring(junit.render(FINDINGS).encode())
     assert root.tag == "testsuites"
