@@ -114,6 +114,12 @@ def cupy(f: Facts) -> str:
 
 def numba(f: Facts) -> str:
     _no_clusters(f, "Numba")
+    if f.opts_in:  # numba-cuda 0.30 sets no such attribute, and has no way to set it
+        raise UsageError(
+            f"Numba cannot launch with {f.dynamic_bytes} B of dynamic shared memory: it does not "
+            "opt in to more than every block gets",
+            hint="write --code cuda, cuda-core or cupy",
+        )
     options = [f'"launch_bounds": ({f.threads}, {f.least_blocks})']
     if f.carveout is not None:
         options.append(f'"shared_memory_carveout": {f.carveout}')

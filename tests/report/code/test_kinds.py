@@ -58,6 +58,10 @@ def test_python_parses(kind, shape):
         with pytest.raises(UsageError, match="cannot launch clusters"):
             render(found, kind)
         return
+    if kind is Kind.NUMBA and shape == "shared":
+        with pytest.raises(UsageError, match="102400 B of dynamic shared memory"):
+            render(found, kind)
+        return
     if kind is Kind.TRITON and (found.threads // 32).bit_count() != 1:
         return  # below
     text = render(found, kind)
