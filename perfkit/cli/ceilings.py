@@ -10,6 +10,7 @@ import typer
 from perfkit.cli import options, talk
 from perfkit.cli.emit import emit
 from perfkit.cli.help import examples, new_app
+from perfkit.cli.interrupts import terminable
 from perfkit.errors import DeviceError
 
 if TYPE_CHECKING:
@@ -57,13 +58,14 @@ def ceilings(
     from perfkit.report.views import ceilings as view
 
     groups = [name.strip() for name in only.split(",")] if only is not None else []
-    report = measure_ceilings(
-        device,
-        groups=groups,
-        quick=quick,
-        limits=Limits(seconds=time_limit),
-        on_ceiling=_tell,
-    )
+    with terminable():
+        report = measure_ceilings(
+            device,
+            groups=groups,
+            quick=quick,
+            limits=Limits(seconds=time_limit),
+            on_ceiling=_tell,
+        )
     if not report.ceilings:
         raise _nothing(report)
     emit(

@@ -15,6 +15,7 @@ from perfkit.cli.collect_options import Collection
 from perfkit.cli.emit import emit
 from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
+from perfkit.cli.interrupts import terminable
 from perfkit.cli.progress import progress
 from perfkit.errors import DeviceError, InputError, UsageError
 from perfkit.record import record
@@ -212,7 +213,7 @@ def _collected(program: Program, what: What, how: Collection) -> tuple[ResultFil
         monitors=machine.monitors,
     )
     attempts: list[Attempt] = []
-    with progress("measuring") as tell, interruptible() as interrupted:
+    with progress("measuring") as tell, terminable(), interruptible() as interrupted:
         for one in collect(side, what.runs, warm_up=how.warm_up, tell=tell or _nobody):
             attempts.append(one)  # noqa: PERF402 - what is done stays when Ctrl-C comes
     if interrupted:

@@ -14,6 +14,7 @@ from perfkit.cli.gate_output import Output, Report, write
 from perfkit.cli.gate_policy import Settings
 from perfkit.cli.groups import Without, grouped
 from perfkit.cli.help import examples, new_app
+from perfkit.cli.interrupts import terminable
 from perfkit.cli.progress import progress
 from perfkit.errors import UsageError
 from perfkit.gate.collected import Stopped
@@ -168,7 +169,7 @@ def run(
         environment=machine.environment,
     )
     kept = _keeper(keep, before is None)
-    with progress("measuring") as tell:
+    with progress("measuring") as tell, terminable():
         done = gate_run(plan, baseline, candidate, tell=tell or _nobody, keep=kept)
     _say(done)
     found = policy.outcome((), done.verdicts)

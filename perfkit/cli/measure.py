@@ -14,6 +14,7 @@ from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit
 from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
+from perfkit.cli.interrupts import terminable
 from perfkit.cli.progress import progress
 from perfkit.errors import UsageError
 
@@ -91,7 +92,7 @@ def measure(
     devices = devices_of(effort.device)
     items = _items(names or [], size, own, effort.cold, devices)
     known = mine.ceilings(ceilings)
-    with progress("measuring") as tell:
+    with progress("measuring") as tell, terminable():
         report = run(items, devices, plan, ceilings=known, tell=tell or _nobody)
     emit(
         "measure",

@@ -9,6 +9,7 @@ import typer
 
 from perfkit.cli import options
 from perfkit.cli.emit import emit
+from perfkit.cli.interrupts import terminable
 from perfkit.cli.progress import progress
 from perfkit.errors import DeviceError, UnknownTarget, UsageError
 from perfkit.record import record
@@ -77,7 +78,7 @@ def tune(
     from perfkit.report.views import tuning as view
 
     plan = Plan(runs=mine.runs, samples=20, most_seconds=0.5, warmup_s=0.03)
-    with progress("measuring") as tell:
+    with progress("measuring") as tell, terminable():
         found = work(
             Try(most=mine.tries, plan=plan, ceilings=ceilings, tell=tell or (lambda _: None))
         )

@@ -62,6 +62,7 @@ def gate_run(
     stored = None if isinstance(baseline, Side) else baseline
     session = _Session(plan, baseline, candidate, _looks(plan, stored), tell, keep)
     started = time.monotonic()
+    _load_numerics()
     with interruptible() as interrupted:
         session.run()
     stopped = Stopped.INTERRUPTED if interrupted else session.stopped
@@ -81,6 +82,12 @@ def gate_run(
         candidate=session.side(CANDIDATE),
         notes=stored.notes if stored else (),
     )
+
+
+def _load_numerics() -> None:
+    """Before an interrupt can leave them half loaded, which the verdict could not mend."""
+    import numpy  # noqa: F401, ICN001
+    import scipy.special  # noqa: F401
 
 
 def _looks(plan: Plan, stored: Chosen | None) -> Looks:

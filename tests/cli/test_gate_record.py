@@ -183,7 +183,8 @@ def test_what_is_no_baseline_is_left_alone(refused, text, message):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_an_interrupt_records_nothing_and_leaves_no_process():
+@pytest.mark.parametrize("request_to_end", ["SIGINT", "SIGTERM"])
+def test_an_interrupt_records_nothing_and_leaves_no_process(request_to_end):
     Path("slow.py").write_text(
         "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(60)"
     )
@@ -205,7 +206,7 @@ def test_an_interrupt_records_nothing_and_leaves_no_process():
             if pid.exists() and pid.read_text():
                 break
             time.sleep(0.02)
-        program.send_signal(signal.SIGINT)
+        program.send_signal(signal.Signals[request_to_end])
         _, err = program.communicate(timeout=20)
     assert program.returncode == 130
     assert b"nothing is recorded" in err

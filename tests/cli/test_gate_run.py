@@ -189,7 +189,8 @@ def test_what_perfkit_measures_is_a_benchmark(perfkit, monkeypatch):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_an_interrupt_keeps_the_runs():
+@pytest.mark.parametrize("request_to_end", ["SIGINT", "SIGTERM"])
+def test_an_interrupt_keeps_the_runs(request_to_end):
     Path("slow.py").write_text("import time; time.sleep(0.3); print('time: 5 ms')")
     command = f"{sys.executable} slow.py"
     call = [sys.executable, "-m", "perfkit", *pair([10], [10], *TEXT, "--keep", "kept")]
@@ -203,7 +204,7 @@ def test_an_interrupt_keeps_the_runs():
             if kept.exists():
                 break
             time.sleep(0.02)
-        program.send_signal(signal.SIGINT)
+        program.send_signal(signal.Signals[request_to_end])
         out, err = program.communicate(timeout=20)
     assert program.returncode == 130, err
     assert "interrupted" in out

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -119,6 +122,31 @@ def test_an_interrupt_keeps_what_is_done():
     assert len(done.baseline.runs) == 5
     assert [one.status for one in done.verdicts] == [Status.FAIL]
     assert kept == list(range(1, len(done.attempts) + 1))
+
+
+def test_what_an_interrupt_must_not_leave_half_loaded_is_there_before_the_first_run():
+    """NumPy cannot be loaded twice in a process: the verdict after Ctrl-C would be a crash."""
+    seen = """
+import sys
+from perfkit.device.collect import Side
+from perfkit.device.gate_run import Plan, gate_run
+from perfkit.gate import Policy
+
+class Asked(Side):
+    def __init__(self):
+        self.name = "x"
+
+    def attempt(self, number, *, first=True):
+        print("numpy" in sys.modules, "scipy.special" in sys.modules)
+        raise KeyboardInterrupt
+
+gate_run(Plan(policy=Policy(), seed=1, environment={}), Asked(), Asked())
+"""
+    root = str(Path(__file__).resolve().parents[2])
+    done = subprocess.run(
+        [sys.executable, "-c", seen], cwd=root, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "True True\n"
 
 
 def test_an_interrupt_at_once_has_no_verdict():
