@@ -51,7 +51,7 @@ def carveout(
     found: list[Setting] = []
     outcomes: list[Outcome] = []
     for target in targets:
-        block = options.block_threads(target.capability, threads) if threads else None
+        block = None if threads is None else options.block_threads(target.capability, threads)
         found += table(target, threads=block, regs=regs or 0, smem=size)
         if block is not None:
             outcomes.append(outcome(target, threads=block, regs=regs or 0, smem=size))

@@ -92,7 +92,7 @@ def gemm(
         bool, typer.Option("--rank", help="Compare all tilings and list the best.")
     ] = False,
     top: Annotated[
-        int, typer.Option("--top", metavar="N", help="With --rank: how many to list.")
+        int, typer.Option("--top", metavar="N", min=1, help="With --rank: how many to list.")
     ] = 10,
     measure: Annotated[
         bool,

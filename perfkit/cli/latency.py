@@ -13,6 +13,7 @@ from perfkit.cli.emit import emit
 from perfkit.cli.failures import Failures
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.launch_options import refuse_what_fits_nowhere
+from perfkit.cli.quantities import scaled
 from perfkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -49,7 +50,11 @@ def latency(
     ilp: Annotated[
         int,
         typer.Option(
-            "--ilp", metavar="N", help="Accesses of a thread that do not wait for one another."
+            "--ilp",
+            metavar="N",
+            min=1,
+            max=10**6,
+            help="Accesses of a thread that do not wait for one another.",
         ),
     ] = 1,
     gb_per_s: Annotated[
@@ -85,12 +90,12 @@ def latency(
         )
     question = Question(
         level=level,
-        latency_s=None if latency_ns is None else latency_ns * 1e-9,
-        latency_cycles=latency_cycles,
+        latency_s=scaled(latency_ns, "--latency-ns", 1e-9),
+        latency_cycles=scaled(latency_cycles, "--latency-cycles", 1.0),
         width_bytes=width,
         ilp=ilp,
-        bytes_per_s=None if gb_per_s is None else gb_per_s * 1e9,
-        clock_hz=None if clock_mhz is None else clock_mhz * 1e6,
+        bytes_per_s=scaled(gb_per_s, "--gb-per-s", 1e9),
+        clock_hz=scaled(clock_mhz, "--clock-mhz", 1e6),
     )
     targets = options.targets(gpu)
     size = options.size(smem, "--smem") or 0

@@ -14,10 +14,12 @@ from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit
 from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
+from perfkit.cli.quantities import scaled
 from perfkit.errors import UsageError
 from perfkit.models.engines import Plan
 from perfkit.models.links import Link
 from perfkit.models.links import link as link_named
+from perfkit.models.overlap import MAX_CHUNKS, MAX_TRIED
 
 app = new_app()
 
@@ -36,6 +38,10 @@ class Queue(StrEnum):
 
 def _number(option: str, metavar: str, text: str) -> Any:
     return typer.Option(option, metavar=metavar, help=text)
+
+
+def _count(option: str, most: int, text: str) -> Any:
+    return typer.Option(option, metavar="N", min=1, max=most, help=text)
 
 
 @app.command(
@@ -64,20 +70,23 @@ def overlap(
         bool, typer.Option("--pinned/--pageable", help="How the host's memory is allocated.")
     ] = True,
     chunks: Annotated[
-        int | None, typer.Option("--chunks", metavar="N", help="Equal parts, one after another.")
+        int | None,
+        _count("--chunks", MAX_CHUNKS, "Equal parts, one after another."),
     ] = None,
     best: Annotated[
         bool, typer.Option("--best", help="Look for the number of chunks that takes least.")
     ] = False,
     max_chunks: Annotated[
-        int, typer.Option("--max-chunks", metavar="N", help="With --best: try up to so many.")
+        int,
+        _count("--max-chunks", MAX_TRIED, "With --best: try up to so many."),
     ] = _MOST_CHUNKS,
     streams: Annotated[
         int | None,
-        typer.Option("--streams", metavar="N", help="Streams; if not given one for each chunk."),
+        _count("--streams", MAX_CHUNKS, "Streams; if not given one for each chunk."),
     ] = None,
     copy_engines: Annotated[
-        int, typer.Option("--copy-engines", metavar="N", help="1, or one for each direction: 2.")
+        int,
+        _count("--copy-engines", 2, "1, or one for each direction: 2."),
     ] = 2,
     order: Annotated[
         Order, typer.Option("--order", help="Issue chunk by chunk, or stage by stage.")
@@ -114,15 +123,18 @@ def overlap(
     """
     if best and chunks is not None:
         raise UsageError("--best looks for the number of chunks", hint="leave out --chunks")
-    overheads = {"copy_overhead_s": copy_overhead_us, "launch_overhead_s": launch_overhead_us}
+    overheads = {
+        "copy_overhead_s": scaled(copy_overhead_us, "--copy-overhead-us", 1e-6, zero=True),
+        "launch_overhead_s": scaled(launch_overhead_us, "--launch-overhead-us", 1e-6, zero=True),
+    }
     question = Question(
         h2d_bytes=options.size(h2d, "--h2d") or 0,
         d2h_bytes=options.size(d2h, "--d2h") or 0,
-        kernel_s=kernel_ms * 1e-3,
+        kernel_s=scaled(kernel_ms, "--kernel-ms", 1e-3, zero=True) or 0.0,
         link=None if link is None else _link(link),
-        h2d_bytes_per_s=None if h2d_gb_per_s is None else h2d_gb_per_s * 1e9,
-        d2h_bytes_per_s=None if d2h_gb_per_s is None else d2h_gb_per_s * 1e9,
-        duplex_share=duplex,
+        h2d_bytes_per_s=scaled(h2d_gb_per_s, "--h2d-gb-per-s", 1e9),
+        d2h_bytes_per_s=scaled(d2h_gb_per_s, "--d2h-gb-per-s", 1e9),
+        duplex_share=scaled(duplex, "--duplex", 1.0, most=1),
         plan=Plan(
             chunks=1 if chunks is None else chunks,
             streams=streams,
@@ -132,7 +144,7 @@ def overlap(
             queue=queue.value,
         ),
         most_chunks=max_chunks if best else None,
-        **{name: value * 1e-6 for name, value in overheads.items() if value is not None},
+        **{name: value for name, value in overheads.items() if value is not None},
     )
     found = answer(question)
     from perfkit.report.views import overlap as view

@@ -171,7 +171,7 @@ def test_every_format(perfkit, ending, how):
         ("-g h100 --shape 4 --dtype f16 --rank --stages 3", "leave out --stages"),
         ("-g h100 --shape 4 --dtype f16 --rank --regs 9 --stream-k", "out --stream-k and --regs"),
         ("-g h100 --shape 4 --dtype f16 --rank --cluster 2", "leave out --cluster"),
-        ("-g h100 --shape 4 --dtype f16 --rank --top 0", "--top 0: must be"),
+        ("-g h100 --shape 4 --dtype f16 --rank --top 0", "--top: 0 is not in the range"),
         ("-g h100 --shape 4 --dtype f16 --stages 3", "are those of a tile"),
         ("-g h100 --shape 4 --dtype f16 --regs 100", "of which tile?"),
         ("-g h100 --shape 4 --dtype f16 --clock-mhz -5", "--clock-mhz -5"),
