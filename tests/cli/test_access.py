@@ -90,6 +90,14 @@ def test_inactive_lanes_and_missing_threads(read):
     assert (found["lanes"], found["sectors"]) == (8, 1)
 
 
+@pytest.mark.parametrize("topic", ["coalescing", "banks"])
+def test_a_warp_without_active_lanes_is_said(perfkit, topic):
+    said = "no lane of warp 0 takes part"
+    assert said in perfkit(f"access {topic} --active 0").out
+    assert said in perfkit(["access", topic, "--active", "thread >= 32", "-t", "64"]).out
+    assert said not in perfkit(["access", topic, "--active", "thread < 1", "-t", "64"]).out
+
+
 def test_a_file_of_addresses(read, tmp_path):
     path = tmp_path / "warp.txt"
     path.write_text("0\n0x40\n-\n128\n")

@@ -41,6 +41,15 @@ def title(found: Sequence[Coalescing] | Sequence[Banking]) -> str | None:
     return f"Warp {found[0].warp} of 0 to {last}" if last else None
 
 
+def idle_notes(found: Sequence[Coalescing] | Sequence[Banking]) -> list[str]:
+    """Accesses of which the numbers are those of nothing at all."""
+    return [
+        f"{name(one)}: no lane of warp {one.warp} takes part, so that nothing is moved"
+        for one in found
+        if one.detail.lanes == 0
+    ]
+
+
 def flat(rows: Sequence[dict[str, Any]]) -> Table:
     keys = [key for key in rows[0] if key not in _NESTED]
     return Table(

@@ -129,7 +129,7 @@ def _banks_picture(found: Banking) -> Table:
 
 
 def _notes(found: Sequence[Banking], fixes: Mapping[str, Sequence[Fix]]) -> list[str]:
-    notes = []
+    notes = words.idle_notes(found)
     for one in found:
         detail = one.detail
         if detail.paired:

@@ -136,7 +136,7 @@ def _sectors_picture(found: Coalescing) -> Table:
 
 
 def _notes(found: Sequence[Coalescing]) -> list[str]:
-    notes = []
+    notes = words.idle_notes(found)
     for one in found:
         detail = one.detail
         if detail.aligned_sectors < detail.sectors:
