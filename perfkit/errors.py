@@ -16,12 +16,28 @@
     │   └── NoDevice                      no GPU, or the driver refuses
     └── DeviceError                    5  the device or a kernel failed while running
 
-Exit 0 is "fine", 1 "the answer is no" and 3 "inconclusive": verdicts, not errors.
+The other exit codes are verdicts, no errors: ``EXIT_CODES`` has all.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
+
+EXIT_NO: Final = 1
+EXIT_INCONCLUSIVE: Final = 3
+EXIT_INTERRUPTED: Final = 130
+
+#: every exit code of the command line
+EXIT_CODES: Final = {
+    0: "fine",
+    EXIT_NO: "the answer is no: a finding, a regression, something that does not fit",
+    2: "usage or bad input",
+    EXIT_INCONCLUSIVE: "inconclusive",
+    4: "something is missing here: a GPU, the compiler, an extra",
+    5: "the device or a kernel failed while running",
+    70: "a bug in perfkit",
+    EXIT_INTERRUPTED: "interrupted",
+}
 
 
 class PerfkitError(Exception):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from perfkit.analysis.diagnose import Diagnosis, diagnose
 from perfkit.analysis.metrics import Metrics
 from perfkit.analysis.prediction import share_of
+from perfkit.errors import EXIT_INTERRUPTED
 from perfkit.models.roofline import COMPUTE, MEMORY
 from perfkit.record import record
 
@@ -246,7 +247,7 @@ class MeasureReport:
     def exit_code(self) -> int:
         """0 fine, 1 a wrong result, 130 interrupted, otherwise that of the first failure."""
         if self.interrupted:
-            return 130
+            return EXIT_INTERRUPTED
         failures = [device.failure for device in self.devices]
         failures += [one.failure for one in self.all]
         codes = [failure.exit_code for failure in failures if failure is not None]

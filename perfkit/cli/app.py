@@ -21,7 +21,14 @@ from typer.models import TyperPath
 from perfkit import __version__
 from perfkit.cli import talk
 from perfkit.cli.help import block, examples
-from perfkit.errors import CompileError, PerfkitError, Unavailable, UsageError
+from perfkit.errors import (
+    EXIT_CODES,
+    EXIT_INTERRUPTED,
+    CompileError,
+    PerfkitError,
+    Unavailable,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,8 +59,6 @@ COMMANDS: Final = {
     "doctor": "doctor",
     "schema": "schema",
 }
-
-EXIT_INTERRUPTED: Final = 130
 
 #: how models begin a message about an input that is also an option: ``regs = 256: …``
 _INPUT: Final = re.compile(
@@ -144,14 +149,7 @@ _EXAMPLES: Final = examples(
     "perfkit gpu show h100",
 )
 _EXIT_CODES: Final = block(
-    "Exit codes",
-    "0   fine",
-    "1   the answer is no: a finding, a regression, something that does not fit",
-    "2   usage or bad input",
-    "3   inconclusive",
-    "4   something is missing here: a GPU, the compiler, an extra",
-    "5   the device or a kernel failed while running",
-    "70  a bug in perfkit",
+    "Exit codes", *(f"{code:<3} {meaning}" for code, meaning in EXIT_CODES.items())
 )
 
 

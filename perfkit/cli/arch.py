@@ -11,7 +11,7 @@ from perfkit.arch import catalog
 from perfkit.cli import options
 from perfkit.cli.emit import emit
 from perfkit.cli.help import examples, new_app
-from perfkit.errors import UsageError
+from perfkit.errors import EXIT_NO, UsageError
 
 app = new_app(no_args_is_help=True, help="Compute capabilities: limits and features.")
 
@@ -121,4 +121,4 @@ def check(
         output=output,
     )
     if findings:
-        raise typer.Exit(1)
+        raise typer.Exit(EXIT_NO)

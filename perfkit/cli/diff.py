@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,7 @@ from perfkit.cli.emit import emit
 from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
-from perfkit.errors import UsageError
+from perfkit.errors import EXIT_INCONCLUSIVE, EXIT_NO, UsageError
 from perfkit.files import shown
 
 if TYPE_CHECKING:
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from perfkit.kernel import KernelResources
 
 app = new_app()
-
-#: exit codes of ``--check``
-_WORSE: Final = 1
-_INCONCLUSIVE: Final = 3
 
 
 @app.command(
@@ -76,8 +72,8 @@ def diff(
 
 def _exit_code(found: Diff, unread: int) -> int:
     if found.count("worse") or found.count("mixed"):
-        return _WORSE
-    return _INCONCLUSIVE if found.count("not_comparable") or unread else 0
+        return EXIT_NO
+    return EXIT_INCONCLUSIVE if found.count("not_comparable") or unread else 0
 
 
 def _compared(

@@ -16,7 +16,7 @@ from perfkit.access import State, Status
 from perfkit.cli import options
 from perfkit.cli.emit import emit
 from perfkit.cli.help import examples, new_app
-from perfkit.errors import ArchDataError, PerfkitError, Unavailable, UnknownTarget
+from perfkit.errors import EXIT_NO, ArchDataError, PerfkitError, Unavailable, UnknownTarget
 from perfkit.units import format_bytes
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def doctor(
         output=output,
     )
     if any(status.state is State.BROKEN for status in found):
-        raise typer.Exit(1)
+        raise typer.Exit(EXIT_NO)
 
 
 def checks() -> Iterator[Status]:

@@ -16,7 +16,7 @@ from perfkit.cli.groups import Without, grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
 from perfkit.cli.launch_options import LaunchOptions
-from perfkit.errors import CompileError, Unavailable
+from perfkit.errors import EXIT_INCONCLUSIVE, EXIT_NO, CompileError, Unavailable
 from perfkit.models.compatibility import ptx_compiles_for
 
 if TYPE_CHECKING:
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from perfkit.kernel import KernelResources
 
 app = new_app()
-
-#: exit codes of ``--check``
-_DOES_NOT_FIT: Final = 1
-_INCONCLUSIVE: Final = 3
 
 
 @app.command(
@@ -75,7 +71,7 @@ def fits(
     )
     verdicts = {fit.launches for fit in found}
     if check and (verdicts != {True} or unread):
-        raise typer.Exit(_DOES_NOT_FIT if False in verdicts else _INCONCLUSIVE)
+        raise typer.Exit(EXIT_NO if False in verdicts else EXIT_INCONCLUSIVE)
 
 
 def _found(

@@ -9,7 +9,7 @@ import typer
 from perfkit.cli import options, talk
 from perfkit.cli.emit import emit
 from perfkit.cli.help import examples, new_app
-from perfkit.errors import UsageError
+from perfkit.errors import EXIT_INCONCLUSIVE, EXIT_NO, UsageError
 
 app = new_app()
 
@@ -85,9 +85,9 @@ def history(
     )
     if check:
         if any(trace.steps and trace.steps[-1].worse for trace in found.traces):
-            raise typer.Exit(1)
+            raise typer.Exit(EXIT_NO)
         if not any(trace.enough for trace in found.traces):
-            raise typer.Exit(3)
+            raise typer.Exit(EXIT_INCONCLUSIVE)
 
 
 def _share(text: str) -> float:

@@ -14,7 +14,13 @@ from perfkit.cli import options, talk
 from perfkit.cli.emit import emit, write
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.interrupts import terminable
-from perfkit.errors import UsageError
+from perfkit.errors import (
+    EXIT_INCONCLUSIVE,
+    EXIT_INTERRUPTED,
+    EXIT_NO,
+    DeviceError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from perfkit.analysis.validation import Check, ValidationReport
@@ -23,8 +29,12 @@ app = new_app()
 
 _TITLE: Final = "perfkit validate"
 #: outcome of all checks together -> exit code
-_EXIT: Final = {"pass": 0, "fail": 1, "skipped": 3, "unfinished": 5}
-_INTERRUPTED: Final = 130
+_EXIT: Final = {
+    "pass": 0,
+    "fail": EXIT_NO,
+    "skipped": EXIT_INCONCLUSIVE,
+    "unfinished": DeviceError.exit_code,
+}
 
 
 class ValidateFormat(StrEnum):
@@ -102,7 +112,7 @@ def validate(
         _save(report, save)
     _emit(report, format, output)
     if any(card.interrupted for card in report.cards):
-        raise typer.Exit(_INTERRUPTED)
+        raise typer.Exit(EXIT_INTERRUPTED)
     if code := _EXIT[view.overall(report)]:
         raise typer.Exit(code)
 

@@ -11,7 +11,7 @@ from perfkit.device.environment import environment
 from perfkit.device.experiments.groups import GROUPS
 from perfkit.device.nvml import Monitor
 from perfkit.device.properties import read_device, target_of
-from perfkit.errors import UnknownTarget, UsageError
+from perfkit.errors import EXIT_INTERRUPTED, UnknownTarget, UsageError
 
 
 def measure_ceilings(
@@ -64,7 +64,7 @@ def measure_ceilings(
         )
         if outcome.failure is not None:
             unmeasured.append(_unmeasured(group, outcome.failure))
-            if outcome.failure.exit_code == 130:
+            if outcome.failure.exit_code == EXIT_INTERRUPTED:
                 break
     return CeilingsReport(
         environment=about, ceilings=compared(found, target), unmeasured=tuple(unmeasured)

@@ -21,6 +21,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.errors import EXIT_INTERRUPTED
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def _watch(
 
 def _interrupted(child: subprocess.Popen[bytes]) -> Failure:
     _end(child)
-    return Failure(end=End.INTERRUPTED, message="interrupted", exit_code=130)
+    return Failure(end=End.INTERRUPTED, message="interrupted", exit_code=EXIT_INTERRUPTED)
 
 
 def _over_time(now: float, started: float, last: float, limits: Limits) -> Failure | None:

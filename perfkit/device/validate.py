@@ -23,14 +23,13 @@ from perfkit.device.child import Limits, run_child
 from perfkit.device.environment import environment
 from perfkit.device.nvml import Monitor
 from perfkit.device.properties import target_of
-from perfkit.errors import Unavailable, UnknownTarget, UsageError
+from perfkit.errors import EXIT_INTERRUPTED, Unavailable, UnknownTarget, UsageError
 
 if TYPE_CHECKING:
     from perfkit.arch.types import Target
     from perfkit.device.child import Outcome
     from perfkit.device.properties import Device
 
-_INTERRUPTED: Final = 130
 #: seeds are small enough to be typed
 _MOST_SEED: Final = 10**6
 
@@ -139,7 +138,7 @@ class _Card:
             monitor=self._monitor,
             on_result=sums.add,
         )
-        interrupted = outcome.failure is not None and outcome.failure.exit_code == _INTERRUPTED
+        interrupted = outcome.failure is not None and outcome.failure.exit_code == EXIT_INTERRUPTED
         return self._done(question, sums, outcome, time.monotonic() - started), interrupted
 
     def _done(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.errors import EXIT_INCONCLUSIVE, EXIT_NO
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -173,12 +174,12 @@ def outcome(verdicts: Sequence[Verdict], on_inconclusive: str = "3") -> Outcome:
     """
     statuses = {verdict.status for verdict in verdicts}
     if Status.FAIL in statuses:
-        status, code = Status.FAIL, 1
+        status, code = Status.FAIL, EXIT_NO
     elif statuses == {Status.PASS}:
         status, code = Status.PASS, 0
     else:
         status = Status.INCONCLUSIVE
-        code = 1 if on_inconclusive == "fail" else 3
+        code = EXIT_NO if on_inconclusive == "fail" else EXIT_INCONCLUSIVE
         blocked = not verdicts or any(
             v.status is Status.INCONCLUSIVE and v.reason.blocking for v in verdicts
         )

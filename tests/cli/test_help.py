@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 import typer
 
+import perfkit.__main__ as program
+from perfkit import errors
 from perfkit.cli.app import app
 
 
@@ -89,4 +92,29 @@ def test_only_the_program_installs_completion(perfkit):
 def test_the_exit_codes_are_listed(perfkit):
     out = perfkit("--help").out
     codes = re.findall(r"^ {4}(\d+) +\w", out[out.index("Exit codes:") :], re.MULTILINE)
-    assert codes == ["0", "1", "2", "3", "4", "5", "70"]
+    assert codes == ["0", "1", "2", "3", "4", "5", "70", "130"]
+
+
+def test_every_error_has_a_listed_exit_code():
+    found, waiting = set(), [errors.PerfkitError]
+    while waiting:
+        kind = waiting.pop()
+        found.add(kind.exit_code)
+        waiting += kind.__subclasses__()
+    verdicts = {0, errors.EXIT_NO, errors.EXIT_INCONCLUSIVE, errors.EXIT_INTERRUPTED}
+    assert found | verdicts == set(errors.EXIT_CODES)
+    assert not found & verdicts
+
+
+def test_the_program_ends_as_listed():
+    # it looks after Ctrl-C before it loads anything, the list included
+    assert program.EXIT_INTERRUPTED == errors.EXIT_INTERRUPTED
+
+
+def test_the_readme_has_every_exit_code():
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
+    said = " ".join(readme.partition("Exit codes: ")[2].partition(".\n")[0].split())
+    codes = dict(part.split(" ", 1) for part in said.split(", "))
+    assert list(codes) == [str(code) for code in errors.EXIT_CODES]
+    # in fewer words
+    assert all(errors.EXIT_CODES[int(code)].startswith(words) for code, words in codes.items())
