@@ -11,14 +11,12 @@ from perfkit.cli import options, talk
 from perfkit.cli.emit import emit
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.interrupts import terminable
-from perfkit.errors import DeviceError
+from perfkit.errors import EXIT_INTERRUPTED, DeviceError
 
 if TYPE_CHECKING:
     from perfkit.analysis.measured_ceilings import Ceiling, CeilingsReport
 
 app = new_app()
-
-_INTERRUPTED = 130
 
 
 @app.command(
@@ -79,7 +77,7 @@ def ceilings(
         for one in report.unmeasured:
             talk.note(f"{one.group} is not measured: {one.message}")
         ended = any(one.message == "interrupted" for one in report.unmeasured)
-        raise typer.Exit(_INTERRUPTED if ended else DeviceError.exit_code)
+        raise typer.Exit(EXIT_INTERRUPTED if ended else DeviceError.exit_code)
 
 
 def _tell(ceiling: Ceiling) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
 
 import typer
@@ -17,7 +17,7 @@ from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.interrupts import terminable
 from perfkit.cli.progress import progress
-from perfkit.errors import DeviceError, InputError, UsageError
+from perfkit.errors import EXIT_INTERRUPTED, DeviceError, InputError, UsageError
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from perfkit.readers.results import ResultFile
 
 app = new_app()
-
-_INTERRUPTED: Final = 130
 
 
 @record
@@ -218,7 +216,7 @@ def _collected(program: Program, what: What, how: Collection) -> tuple[ResultFil
             attempts.append(one)  # noqa: PERF402 - what is done stays when Ctrl-C comes
     if interrupted:
         talk.note("nothing is recorded")
-        raise typer.Exit(_INTERRUPTED)
+        raise typer.Exit(EXIT_INTERRUPTED)
     if attempts[-1].failure is not None:
         collect_options.tell_failure(attempts[-1])
         raise DeviceError(

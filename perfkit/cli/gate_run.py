@@ -16,7 +16,7 @@ from perfkit.cli.groups import Without, grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.interrupts import terminable
 from perfkit.cli.progress import progress
-from perfkit.errors import UsageError
+from perfkit.errors import EXIT_INTERRUPTED, UsageError
 from perfkit.gate.collected import Stopped
 from perfkit.record import record
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 app = new_app()
 
-_INTERRUPTED: Final = 130
 _SIDES: Final = ("baseline", "candidate")
 
 
@@ -184,7 +183,7 @@ def run(
         if done.stopped is not Stopped.INTERRUPTED:
             raise
     if done.stopped is Stopped.INTERRUPTED:
-        raise typer.Exit(_INTERRUPTED)
+        raise typer.Exit(EXIT_INTERRUPTED)
 
 
 def _nobody(_: str) -> None:

@@ -11,7 +11,7 @@ from perfkit.cli import options
 from perfkit.cli.emit import emit
 from perfkit.cli.interrupts import terminable
 from perfkit.cli.progress import progress
-from perfkit.errors import DeviceError, UnknownTarget, UsageError
+from perfkit.errors import EXIT_INTERRUPTED, DeviceError, UnknownTarget, UsageError
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from perfkit.device.properties import Device
     from perfkit.device.tuning import Try
     from perfkit.models.roofs import Ceilings
-
-_INTERRUPTED = 130
 
 
 @record
@@ -90,6 +88,6 @@ def tune(
         output=output,
     )
     if found.interrupted:
-        raise typer.Exit(_INTERRUPTED)
+        raise typer.Exit(EXIT_INTERRUPTED)
     if found.chosen is None:
         raise DeviceError(f"none of {len(found.tried)} candidates gave a right result")
