@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable
+from typing import Final
 
 from perfkit.compiled.demangle import demangle
 from perfkit.kernel import KernelResources
 
 Kernels = tuple[KernelResources, ...]
+
+_DEPTH: Final = {")": 1, ">": 1, "(": -1, "<": -1}
 
 
 def match(
@@ -51,20 +54,23 @@ def _short(kernel: KernelResources) -> str:
     """Template arguments stay, parameters go."""
     if kernel.name.startswith("_Z"):
         return demangle(kernel.name).name
-    return _without_parameters(kernel.demangled)
+    return _bare(kernel.demangled)
 
 
-def _without_parameters(name: str) -> str:
-    """Cut the last pair of parentheses off a signature.
+def _bare(name: str) -> str:
+    """Without parameters, and without the type that c++filt puts in front of templates.
 
-    >>> _without_parameters("axpy<(int)4>(float*, void (*)(int))"), _without_parameters("f<(1)>")
-    ('axpy<(int)4>', 'f<(1)>')
+    >>> _bare("void ns::axpy<(int)4>(float*, void (*)(int))"), _bare("f<(1)>")
+    ('ns::axpy<(int)4>', 'f<(1)>')
+    >>> _bare("void (anonymous namespace)::k<unsigned int>(float*)")
+    '(anonymous namespace)::k<unsigned int>'
     """
-    if not name.endswith(")"):
-        return name
-    depth = 0
+    depth, end, start = 0, len(name), 0
     for place in range(len(name) - 1, 0, -1):
-        depth += {")": 1, "(": -1}.get(name[place], 0)
-        if depth == 0:
-            return name[:place]
-    return name
+        depth += _DEPTH.get(name[place], 0)
+        if depth == 0 and name[place] == "(" and end == len(name) and name.endswith(")"):
+            end = place
+        if depth == 0 and name[place] == " ":
+            start = place + 1
+            break
+    return name[start:end]

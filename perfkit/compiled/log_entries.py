@@ -30,6 +30,7 @@ class Entry:
         "arch",
         "callee_stack",
         "callees",
+        "doubtful_stack",
         "frame",
         "line",
         "linked",
@@ -53,6 +54,7 @@ class Entry:
         self.used: Used | None = None
         self.callees: tuple[int, int, int] | None = None  #: largest frame, spills added up
         self.callee_stack = 0  #: frames added up
+        self.doubtful_stack = 0  #: of a function that it may call, in a log of several compilers
         self.misses_lines = False  #: of functions that it calls
         self.linked: tuple[int, Used] | None = None  #: what the linker made of it, and where
         self.refused: str | None = None  #: why the record has no numbers

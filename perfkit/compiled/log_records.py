@@ -26,6 +26,7 @@ _NO_TOTAL: Final = "ptxas prints it only for kernels that use a stack"
 _NO_FRAME: Final = "the log has no line 'bytes stack frame' of the kernel"
 _ONLY_LINKED: Final = "the log has only the linker's lines, which do not say"
 NO_CALLEE: Final = "the log names no function that the kernel calls"
+_MISSES: Final = "lines of a function that the kernel calls are missing"
 _CUT: Final = "the line with the registers breaks off"
 _UNBOUNDED: Final = (
     "the compiler cannot tell: recursion, or calls of unknown functions; the kernel's own frame "
@@ -34,6 +35,10 @@ _UNBOUNDED: Final = (
 _CALLEES_MORE: Final = (
     "a function that the kernel calls needs {callee} bytes, and ptxas states {total} in all: "
     "recursion, or calls of unknown functions"
+)
+_MAY_RECUR: Final = (
+    "several compilations write at once, and a function of one of them needs {callee} bytes: the "
+    "kernel may call it, recursively"
 )
 _MAY_CALL: Final = "functions are compiled on their own: the linker knows what their callers need"
 _APART: Final = "line {line}: a function spills, and the log does not say which kernels call it"
@@ -161,6 +166,8 @@ def _why_unknown(
         return _UNBOUNDED.format(own="?" if own is None else own)
     if called and (total is None or total < (own or 0) + called):
         return _CALLEES_MORE.format(callee=called, total="none" if total is None else f"{total}")
+    if entry.doubtful_stack and total is None:
+        return _MAY_RECUR.format(callee=entry.doubtful_stack)
     return None
 
 
@@ -168,6 +175,8 @@ def _callees(entry: Entry, numbers: dict[str, int | None], unknown: dict[str, st
     stores, loads = "callee_spill_store_bytes", "callee_spill_load_bytes"
     if entry.module.spills is not None:
         unknown[stores] = unknown[loads] = _APART.format(line=entry.module.spills)
+    elif entry.misses_lines:
+        unknown[stores] = unknown[loads] = _MISSES
     elif entry.callees is None:
         unknown[stores] = unknown[loads] = NO_CALLEE
     else:

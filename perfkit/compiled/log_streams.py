@@ -19,7 +19,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from perfkit.compiled.log_entries import DONE, FRAME, NAME, USED, Entry, Function, Module
-from perfkit.compiled.log_turns import Turns, misses_a_function, spills_nowhere
+from perfkit.compiled.log_turns import Turns
 
 if TYPE_CHECKING:
     from perfkit.compiled.log_sentences import Used
@@ -107,6 +107,7 @@ class LogStream:
                 self._doubt_frames(line)
             if self._last is not None:
                 self._last.misses_lines = True
+            self._turns.frame(sizes, line)
             self._lost(sizes, line)
             return not any(sizes[1:])
         # a name and its frame are written in one go, so that nothing comes between them
@@ -118,6 +119,8 @@ class LogStream:
         block.frame = sizes
         if isinstance(block, Entry):
             self._advance(block, USED)
+        else:
+            self._turns.frame(sizes, line)
         return True
 
     def _doubt_frames(self, line: int) -> None:
@@ -130,7 +133,9 @@ class LogStream:
         """One of several that wait: all of them go without, until there was a line for each."""
         self._frames_taken += 1
         for block in self._awaiting:
-            if isinstance(block, Entry):
+            if isinstance(block, Function):
+                self._turns.frame(sizes, line)
+            else:
                 block.refuse(_MIXED.format(line=line))
                 if block.stage == FRAME:
                     self._advance(block, USED)
@@ -190,17 +195,7 @@ class LogStream:
         for entry in self._open:
             entry.refuse(_NO_END.format(line=entry.line))
         self._open = []
-        called = [entry for entry in self._own if entry.callees and any(entry.callees[1:])]
-        if called and (self._is_mixed or self._takes_turns()):
-            # a function may follow a kernel that does not call it
-            for entry in self._own:
-                entry.callees = None
-                entry.module.spills = entry.module.spills or called[0].line
-
-    def _takes_turns(self) -> bool:
-        """Several compilers wrote, although each record is whole. The last may be cut off."""
-        odd = any(map(spills_nowhere, self._own)) or any(map(misses_a_function, self._own[:-1]))
-        return odd or self._turns.seen
+        self._turns.doubt(self._own, is_mixed=self._is_mixed)
 
     def _waiting(self) -> list[Entry]:
         """The kernels that a line "Used" may belong to. Filters may have left out other lines."""

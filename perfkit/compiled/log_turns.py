@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Turns:
     """Fed with the order of the sentences; ``seen`` says whether it gave compilers away."""
 
-    __slots__ = ("_arch", "_is_late", "_names", "_untimed", "seen")
+    __slots__ = ("_arch", "_is_late", "_names", "_spilling", "_stack", "_untimed", "seen")
 
     def __init__(self) -> None:
         self.seen = False
@@ -30,6 +30,8 @@ class Turns:
         self._arch: bytes | None = None
         self._untimed = False  #: registers came, their time did not
         self._is_late = False  #: something came before it
+        self._stack = 0  #: bytes of the largest frame of a function, whoever calls it
+        self._spilling: int | None = None  #: line of the first function that spills
 
     def module(self, *, within: bool) -> None:
         """``bytes gmem``; ``within``: a record is not finished."""
@@ -48,6 +50,12 @@ class Turns:
     def function(self) -> None:
         self._late()
 
+    def frame(self, sizes: tuple[int, int, int], line: int) -> None:
+        """Of a function, or of who knows whom."""
+        self._stack = max(self._stack, sizes[0])
+        if any(sizes[1:]) and self._spilling is None:
+            self._spilling = line
+
     def used(self) -> None:
         self._late()
         self._untimed = True
@@ -62,8 +70,22 @@ class Turns:
         self._is_late |= self._untimed
         self._untimed = False
 
+    def doubt(self, entries: list[Entry], *, is_mixed: bool) -> None:
+        """Several compilers wrote: a function may follow a kernel that does not call it.
 
-def misses_a_function(entry: Entry) -> bool:
+        ``is_mixed``: records lie within one another. The last may be cut off.
+        """
+        odd = any(map(_spills_nowhere, entries)) or any(map(_misses_a_function, entries[:-1]))
+        if not (is_mixed or odd or self.seen):
+            return
+        for entry in entries:
+            entry.doubtful_stack = self._stack
+            if self._spilling is not None:
+                entry.callees = None
+                entry.module.spills = entry.module.spills or self._spilling
+
+
+def _misses_a_function(entry: Entry) -> bool:
     """The kernel's stack is larger than its own frame and those of the functions named."""
     if entry.frame is None or entry.used is None or entry.misses_lines or entry.refused:
         return False
@@ -72,7 +94,7 @@ def misses_a_function(entry: Entry) -> bool:
     return entry.module.apart is None and total > entry.frame[0] + entry.callee_stack
 
 
-def spills_nowhere(entry: Entry) -> bool:
+def _spills_nowhere(entry: Entry) -> bool:
     """A function spills, and neither it nor the kernel has any stack."""
     if entry.callees is None or entry.frame is None or entry.used is None:
         return False

@@ -84,3 +84,16 @@ def test_the_hash_of_an_anonymous_namespace_changes_with_the_file():
         ("(anonymous namespace)::anon_k",) * 2
     ) == 1
     assert (len(pairs), vanished, added) == (3, (), ())
+
+
+def test_a_log_through_cppfilt_has_the_type_that_a_template_returns():
+    old = [named("_ZN2ns4axpyIfLi256EEEviPf", "ns::axpy<float, 256>"), named("_Z1gPf", "g")]
+    written = [
+        "void ns::axpy<float, 256>(int, float*)",
+        "g(float*)",
+        "void ns::axpy<float, 2>(int)",
+    ]
+    pairs, vanished, added = matched(old, [kernel(name) for name in written])
+    assert [new.partition("@")[0] for _, new in pairs] == written[:2]
+    assert not vanished
+    assert len(added) == 1

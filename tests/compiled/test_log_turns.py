@@ -72,6 +72,31 @@ def test_signs_of_several_compilers(sign):
     assert set(spills(*LIST[sign]).values()) == {None}
 
 
+@pytest.mark.parametrize("stack", [0, 40])
+def test_a_kernel_that_may_be_recursive(stack):
+    """Of a recursive kernel ptxas states no total: nor of one without any stack."""
+    parts = (
+        [GMEM], record("r", arch="sm_80"), [TIME], record("a"), [TIME],
+        function("f", stack, 0), record("b", 8, 48), [TIME],
+    )  # fmt: skip
+    found = kernels("\n".join(line for part in parts for line in part) + "\n")
+    for name in "ra":
+        assert found[name].frame_bytes == 0
+        assert found[name].stack_bytes == (None if stack else 0)
+        assert found[name].local_bytes == (None if stack else 0)
+    if stack:
+        assert "may call it, recursively" in found["r"].unknown["stack_bytes"]
+    assert found["b"].cumulative_stack_bytes == 48
+
+
+def test_a_function_without_its_frame():
+    """It may be the one that spills."""
+    parts = [GMEM], record("a"), [TIME], function("f", 0, 0)[:1], function("g", 0, 0)
+    assert spills(*parts) == {"a": None}
+    found = kernels("\n".join(line for part in parts for line in part) + "\n")
+    assert found["a"].unknown["callee_spill_load_bytes"].startswith("lines of a function")
+
+
 def test_one_kernel_twice_in_one_run():
     parts = [GMEM], record("a", 64), [TIME], record("a", 64), [TIME], function("f", 0, 36)
     found = reading("\n".join(line for part in parts for line in part) + "\n").kernels
