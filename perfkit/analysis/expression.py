@@ -1,16 +1,27 @@
 """Index expressions as in CUDA C++, read by a parser of their own: nothing of Python is evaluated.
 
-Whole numbers only, computed as in a 64-bit signed integer (in CUDA ``threadIdx.x`` is unsigned; an
-index that would wrap around there is negative here). Division and remainder truncate as in C.
+Whole numbers only, computed as in a 64-bit signed integer; division and remainder truncate as in C.
+Where the unsigned ``threadIdx.x`` of CUDA would come out otherwise, ``operators`` says so.
 """
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
+from perfkit.analysis.operators import (
+    BINARY,
+    COMPARISONS,
+    FUNCTIONS,
+    LIMIT,
+    STOPS_AT,
+    UNARY,
+    Unsigned,
+    checked,
+    signed,
+    typed,
+)
 from perfkit.errors import UsageError
 
 #: values of the names -> value
@@ -18,7 +29,6 @@ Evaluate: TypeAlias = Callable[[Mapping[str, int]], int]
 
 MAX_LENGTH: Final = 500
 MAX_DEPTH: Final = 32
-_LIMIT: Final = 2**63
 
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>0[xX][0-9a-fA-F]+|[0-9]+)[uUlL]{0,3}(?![\w.])"
@@ -63,64 +73,11 @@ class Expression:
             KeyError: a name that ``names`` does not hold.
         """
         try:
-            return self._evaluate(names)
+            return int(self._evaluate(names))
         except ZeroDivisionError:
             raise UsageError(f"{self.text!r}: division by zero") from None
         except OverflowError as error:
             raise UsageError(f"{self.text!r}: {error}") from None
-
-
-def _checked(value: int) -> int:
-    if not -_LIMIT <= value < _LIMIT:
-        raise OverflowError("a value is beyond 64 bits")
-    return value
-
-
-def _divided(x: int, y: int) -> int:
-    quotient = abs(x) // abs(y)
-    return quotient if (x < 0) == (y < 0) else -quotient
-
-
-def _shifted(x: int, y: int, shift: Callable[[int, int], int]) -> int:
-    if not 0 <= y < 64:
-        raise OverflowError(f"a shift by {y} is not one of 0 to 63")
-    return shift(x, y)
-
-
-#: binary operator -> (how tightly it binds, what it does)
-_BINARY: Final[dict[str, tuple[int, Callable[[int, int], int]]]] = {
-    "*": (10, operator.mul),
-    "/": (10, _divided),
-    "%": (10, lambda x, y: x - y * _divided(x, y)),
-    "+": (9, operator.add),
-    "-": (9, operator.sub),
-    "<<": (8, lambda x, y: _shifted(x, y, operator.lshift)),
-    ">>": (8, lambda x, y: _shifted(x, y, operator.rshift)),
-    "<": (7, lambda x, y: int(x < y)),
-    "<=": (7, lambda x, y: int(x <= y)),
-    ">": (7, lambda x, y: int(x > y)),
-    ">=": (7, lambda x, y: int(x >= y)),
-    "==": (6, lambda x, y: int(x == y)),
-    "!=": (6, lambda x, y: int(x != y)),
-    "&": (5, operator.and_),
-    "^": (4, operator.xor),
-    "|": (3, operator.or_),
-    "&&": (2, lambda x, y: int(bool(x) and bool(y))),
-    "||": (1, lambda x, y: int(bool(x) or bool(y))),
-}
-#: the right side is only evaluated if the left one is this
-_STOPS_AT: Final = {"&&": False, "||": True}
-_UNARY: Final[dict[str, Callable[[int], int]]] = {
-    "-": operator.neg,
-    "+": operator.pos,
-    "~": operator.invert,
-    "!": lambda x: int(not x),
-}
-_FUNCTIONS: Final[dict[str, tuple[int, Callable[..., int]]]] = {
-    "min": (2, min),
-    "max": (2, max),
-    "abs": (1, abs),
-}
 
 
 class _Parser:
@@ -191,9 +148,9 @@ class _Parser:
 
     def _binary(self, least: int) -> Evaluate:
         left = self._unary()
-        while self._token.kind == "symbol" and self._token.text in _BINARY:
+        while self._token.kind == "symbol" and self._token.text in BINARY:
             symbol = self._token.text
-            binds, function = _BINARY[symbol]
+            binds, function = BINARY[symbol]
             if binds < least:
                 break
             self._next += 1
@@ -202,14 +159,14 @@ class _Parser:
 
     def _unary(self) -> Evaluate:
         token = self._token
-        if token.kind == "symbol" and token.text in _UNARY:
+        if token.kind == "symbol" and token.text in UNARY:
             self._next += 1
             self._depth += 1
             if self._depth > MAX_DEPTH:
                 raise self._error(f"nested more than {MAX_DEPTH} deep", token.at)
-            function, inner = _UNARY[token.text], self._unary()
+            function, inner = UNARY[token.text], self._unary()
             self._depth -= 1
-            return lambda names: _checked(function(inner(names)))
+            return lambda names: _of_one(token.text, function, inner(names))
         return self._primary()
 
     def _primary(self) -> Evaluate:
@@ -217,12 +174,12 @@ class _Parser:
         self._next += 1
         if token.kind == "number":
             return self._number(token)
-        if token.kind == "name" and token.text in _FUNCTIONS:
+        if token.kind == "name" and token.text in FUNCTIONS:
             return self._call(token)
         if token.kind == "name":
             name = re.sub(r"\s", "", token.text)
             self.names.add(name)
-            return lambda names: names[name]
+            return (lambda names: Unsigned(names[name])) if "." in name else _named(name)
         if token.text == "(":
             inner = self._choice()
             self._expect(")")
@@ -236,12 +193,12 @@ class _Parser:
                 "a number with a leading 0 is octal in C; write it otherwise", token.at
             )
         value = int(token.text, 16 if hexadecimal else 10)
-        if value >= _LIMIT:
+        if value >= LIMIT:
             raise self._error("a number beyond 64 bits", token.at)
         return lambda _: value
 
     def _call(self, token: Token) -> Evaluate:
-        count, function = _FUNCTIONS[token.text]
+        count, function = FUNCTIONS[token.text]
         self._expect("(")
         arguments = [self._choice()]
         while self._take(","):
@@ -249,7 +206,15 @@ class _Parser:
         self._expect(")")
         if len(arguments) != count:
             raise self._error(f"{token.text} takes {count} values", token.at)
-        return lambda names: _checked(function(*(argument(names) for argument in arguments)))
+        return lambda names: checked(function(*(argument(names) for argument in arguments)))
+
+
+def _named(name: str) -> Evaluate:
+    return lambda names: names[name]
+
+
+def _of_one(symbol: str, function: Callable[[int], int], value: int) -> int:
+    return typed(function(value), signed=symbol == "!" or not isinstance(value, Unsigned))
 
 
 def _choose(condition: Evaluate, one: Evaluate, other: Evaluate) -> Evaluate:
@@ -259,12 +224,18 @@ def _choose(condition: Evaluate, one: Evaluate, other: Evaluate) -> Evaluate:
 def _combine(
     symbol: str, function: Callable[[int, int], int], left: Evaluate, right: Evaluate
 ) -> Evaluate:
-    if symbol in _STOPS_AT:
-        stop = _STOPS_AT[symbol]
+    if symbol in STOPS_AT:
+        stop = STOPS_AT[symbol]
 
         def stopping(names: Mapping[str, int]) -> int:
             first = bool(left(names))
             return int(first if first == stop else bool(right(names)))
 
         return stopping
-    return lambda names: _checked(function(left(names), right(names)))
+
+    def computed(names: Mapping[str, int]) -> int:
+        x, y = left(names), right(names)
+        has_sign = signed(symbol, x, y)
+        return typed(function(x, y), signed=has_sign or symbol in COMPARISONS)
+
+    return computed

@@ -48,6 +48,47 @@ def test_values(text, value):
     assert Expression(text).value(X) == value
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "threadIdx.x - 8 < 0",
+        "0 <= threadIdx.x - 8",
+        "threadIdx.x > y",  # -3 is 4294967293 there
+        "(threadIdx.x - 8) % 4",
+        "(1 - threadIdx.x) / 2",
+        "(threadIdx.x - 8) >> 1",
+        "min(threadIdx.x - 8, 5)",
+        "max(-threadIdx.x, 5)",
+        "~threadIdx.x / 2",
+    ],
+)
+def test_what_would_wrap_around_in_cuda_and_decide_something(text):
+    with pytest.raises(UsageError, match=r"without sign, where -\d+ is 42949672\d\d"):
+        Expression(text).value(X)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("int(threadIdx.x) - 8 < 0", 1),
+        ("(int(threadIdx.x) - 8) % 4", -1),
+        ("threadIdx.x - 8 == -1", 1),  # both wrap around
+        ("(threadIdx.x - 8) * 2 + 10", 8),  # and back again
+        ("(threadIdx.x - 8) & 31", 31),
+        ("~threadIdx.x & 7", 0),
+        ("(threadIdx.x < 8) - 2 < 0", 1),  # a comparison is an int
+        ("!threadIdx.x - 1 < 0", 1),
+        ("16 >> threadIdx.x - 5", 4),
+        ("-16 >> threadIdx.x - 5", -4),  # the type of a shift is that of its left side
+        ("(1 << threadIdx.x) - 200 < 0", 1),
+        ("x - 8 < 0", 1),
+    ],
+)
+def test_what_may_be_below_zero(text, value):
+    found = Expression(text).value(X)
+    assert (found, type(found)) == (value, int)
+
+
 def test_names_are_known_before_it_is_computed():
     assert Expression("0 ? threadIdx.x : lane + max(lane, 1)").names == {"threadIdx.x", "lane"}
 
