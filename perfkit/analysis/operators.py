@@ -88,7 +88,7 @@ def signed(what: str, x: int, y: int) -> bool:
     unsigned = isinstance(x, Unsigned) or (isinstance(y, Unsigned) and what not in {"<<", ">>"})
     if unsigned and min(x, y) < 0 and (what in _ORDERED or what in FUNCTIONS):
         raise OverflowError(
-            f"{what} of {x} and {y}: CUDA computes it without sign, where {min(x, y)} is "
-            f"{min(x, y) % 2**32}; write int(threadIdx.x) for a signed one"
+            f"threadIdx.x has no sign in CUDA (int(threadIdx.x) has one): {what} of {x} and {y} is "
+            f"computed without sign, where {min(x, y)} is {min(x, y) % 2**32},"
         )
     return not unsigned
