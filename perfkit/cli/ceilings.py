@@ -40,7 +40,7 @@ def ceilings(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer launch shapes.")] = False,
     time_limit: Annotated[
-        float, typer.Option("--time-limit", metavar="SECONDS", help="Of each group.")
+        float, typer.Option("--time-limit", metavar="SECONDS", min=1, help="Of each group.")
     ] = 180,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,

@@ -64,7 +64,7 @@ def latency(
         ),
     ] = None,
     clock_mhz: Annotated[
-        float | None, typer.Option("--clock-mhz", metavar="N", help="Clock of the SMs.")
+        float | None, typer.Option("--clock-mhz", metavar="MHZ", help="Clock of the SMs.")
     ] = None,
     threads: options.ThreadsOption = None,
     regs: options.RegsOption = None,

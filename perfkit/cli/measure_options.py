@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from perfkit.analysis.expression import Expression
-from perfkit.cli import talk
+from perfkit.cli import kernel_options, options, talk
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.record import record
@@ -28,18 +28,9 @@ _UNITS = ("simt", "tensor")
 class OwnKernel:
     """What is said of code of the user's."""
 
-    threads: Annotated[
-        str | None,
-        typer.Option("--threads", "-t", metavar="X[,Y,Z]", help="Threads per block: 256 or 32,8."),
-    ] = None
-    smem: Annotated[
-        str | None,
-        typer.Option("--smem", "-s", metavar="BYTES", help="Dynamic shared memory per block."),
-    ] = None
-    cluster: Annotated[
-        str | None,
-        typer.Option("--cluster", metavar="X[,Y,Z]", help="Blocks per cluster."),
-    ] = None
+    threads: options.ThreadsOption = None
+    smem_dynamic: options.DynamicOption = None
+    cluster: options.ClusterOption = None
     grid: Annotated[
         str | None,
         typer.Option("--grid", metavar="X[,Y,Z]", help="Blocks: expressions of scalars."),
@@ -48,10 +39,7 @@ class OwnKernel:
         str | None,
         typer.Option("--kernel", metavar="NAME", help="Of your source: scale or axpy<float>."),
     ] = None
-    define: Annotated[
-        list[str] | None,
-        typer.Option("--define", "-D", metavar="NAME[=VALUE]", help="A macro for the compiler."),
-    ] = None
+    define: kernel_options.DefineOption = None
     arg: Annotated[
         list[str] | None,
         typer.Option(
@@ -167,7 +155,7 @@ def spec(path: str, own: OwnKernel) -> KernelSpec:
         kernel=own.kernel,
         grid=own.grid,
         threads=own.threads,
-        smem="0" if own.smem is None else _smem(own.smem),
+        smem_dynamic=own.smem_dynamic or "0",
         arguments=tuple(own.arg or ()),
         defines=tuple(own.define or ()),
         cluster=own.cluster,
@@ -178,14 +166,6 @@ def spec(path: str, own: OwnKernel) -> KernelSpec:
         reference=own.reference,
         tolerance=1e-5 if own.tolerance is None else own.tolerance,
     )
-
-
-def _smem(text: str) -> str:
-    """``48K`` is a size, anything else an expression."""
-    try:
-        return str(parse_bytes(text))
-    except UsageError:
-        return text
 
 
 def _unit(text: str | None) -> str | None:

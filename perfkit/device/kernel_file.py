@@ -26,7 +26,7 @@ from perfkit.device.user_kernel import KernelSpec
 from perfkit.errors import InputError
 
 _REQUIRED: Final = ("file", "kernel", "grid", "threads")
-_TEXTS: Final = ("smem", "cluster", "flops", "bytes", "dtype", "unit", "reference")
+_TEXTS: Final = ("smem_dynamic", "cluster", "flops", "bytes", "dtype", "unit", "reference")
 _LISTS: Final = {"args": "arguments", "defines": "defines"}
 _KNOWN: Final = (*_REQUIRED, *_TEXTS, *_LISTS, "tolerance")
 

@@ -28,6 +28,7 @@ from perfkit.device.workload import Array, Case, Code, Fill, Reference, Role, Sc
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.record import record
+from perfkit.units import parse_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +53,7 @@ class KernelSpec:
     kernel: str
     grid: str
     threads: str
-    smem: str = "0"
+    smem_dynamic: str = "0"
     arguments: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     cluster: str | None = None
@@ -77,7 +78,7 @@ def case_of(spec: KernelSpec) -> Case:
     threads = block[0] * block[1] * block[2]
     names = {**values, "threads": threads}
     names |= {f"blockDim.{axis}": size for axis, size in zip("xyz", block, strict=True)}
-    dynamic = _whole(spec.smem, names, "--smem", least=0)
+    dynamic = _size(spec.smem_dynamic, names, "--smem-dynamic")
     order = [_name_of(text) for text in spec.arguments]
     return Case(
         code=Code(kernel=spec.kernel, path=spec.path, defines=spec.defines),
@@ -136,6 +137,14 @@ def _name_of(text: str) -> str:
     if match is None:
         raise UsageError(f"--arg {text!r}: neither an array nor a scalar", hint=_HINT)
     return match[1]
+
+
+def _size(text: str, names: Mapping[str, int], option: str) -> int:
+    """``48K``, or an expression in bytes."""
+    try:
+        return parse_bytes(text)
+    except UsageError:
+        return _whole(text, names, option, least=0)
 
 
 def _is_whole(scalar: Scalar) -> bool:

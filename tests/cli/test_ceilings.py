@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from perfkit.device import ceilings as device
+from perfkit.device.experiments.groups import GROUPS
 from perfkit.errors import NoDevice
 from tests.report.measured import CEILINGS
 
@@ -87,3 +88,8 @@ def test_an_unknown_group(perfkit):
     result = perfkit(["ceilings", "--only", "dram,foo"])
     assert result.code == 2
     assert "one of: dram, l2" in result.err
+
+
+def test_the_help_names_every_group(perfkit):
+    # written out there: the experiments would have to be loaded for a line of help
+    assert f"Of {', '.join(GROUPS)}." in " ".join(perfkit(["ceilings", "--help"]).out.split())

@@ -163,7 +163,7 @@ def test_a_source(perfkit, children, source):
     children.prepare = prepare
     line = ["measure", str(source), "--kernel", "twice", "--grid", "(n+127)/128", "--threads"]
     line += ["128", "--arg", "n:i32=1<<20", "--arg", "x:f32[n]", "--arg", "out y:f32[n]"]
-    line += ["--flops", "n", "--smem", "1K", *QUICK.split(), "-f", "json"]
+    line += ["--flops", "n", "--smem-dynamic", "1K", *QUICK.split(), "-f", "json"]
     done = perfkit(line)
     assert done.code == 0, done.err
     (found,) = json.loads(done.out)["devices"][0]["measurements"]

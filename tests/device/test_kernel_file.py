@@ -12,7 +12,7 @@ file: scale.cu
 kernel: scale
 grid: (n + threads - 1) / threads
 threads: 256
-smem: 0
+smem_dynamic: 1K
 args:
   - n:i32=1<<10
   - x:f32[n]
@@ -38,7 +38,7 @@ def write(tmp_path):
 def test_a_file(write, tmp_path):
     spec = read(write(TEXT))
     assert spec.path == str(tmp_path / "scale.cu")
-    assert (spec.kernel, spec.threads, spec.smem) == ("scale", "256", "0")
+    assert (spec.kernel, spec.threads, spec.smem_dynamic) == ("scale", "256", "1K")
     assert spec.arguments == ("n:i32=1<<10", "x:f32[n]", "out y:f32[n]")
     assert spec.tolerance == 1e-6
     assert spec.reference == f"{tmp_path / 'ref.py'}:scale"

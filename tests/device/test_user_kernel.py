@@ -101,7 +101,7 @@ def test_arguments_that_cannot_be(arguments, words):
         ({"grid": "1,2,3,4"}, "not one to three"),
         ({"grid": "blocks"}, "'blocks' is no whole-number scalar"),
         ({"threads": ""}, "--threads"),
-        ({"smem": "-1"}, "--smem"),
+        ({"smem_dynamic": "-1"}, "--smem-dynamic"),
         ({"flops": "x"}, "--flops"),
         ({"flops": "1", "dtype": "f99"}, "unknown data type"),
         ({"cluster": "0"}, "--cluster"),
@@ -123,9 +123,9 @@ def test_amounts_in_numbers_and_expressions():
 
 
 def test_shared_memory_beyond_what_all_launches_have_is_asked_for():
-    assert not with_arguments(smem="49152").dynamic_optin
-    assert with_arguments(smem="49153").dynamic_optin
-    assert with_arguments(smem="n * 100").launch.dynamic_bytes == 100_000
+    assert not with_arguments(smem_dynamic="48K").dynamic_optin
+    assert with_arguments(smem_dynamic="49153").dynamic_optin
+    assert with_arguments(smem_dynamic="n * 100").launch.dynamic_bytes == 100_000
 
 
 def test_the_grid_knows_the_block():
