@@ -20,11 +20,12 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pytest
-import typer
 
-from perfkit.cli.app import app
+from perfkit.cli.app import COMMANDS
+from perfkit.cli.doctor import EXTRAS
 
 ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
@@ -116,8 +117,23 @@ def test_console_blocks_show_what_happens(page, shell):
 
 
 def test_the_readme_has_console_blocks():
-    found = [step.text for step in commands((ROOT / "README.md").read_text("utf-8"))]
+    found = [step.text for step in commands(README)]
     assert any(text.startswith("perfkit occupancy") for text in found)
+
+
+def test_the_readme_leads_to_every_command_page_and_extra():
+    answers = README.partition("## What it answers")[2].partition("## Why")[0]
+    assert [name for name in COMMANDS if f"`{name}" not in answers.replace("perfkit ", "")] == []
+    linked = set(re.findall(r"\]\((docs/[\w-]+\.md)\)", README))
+    assert linked == {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")}
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/install.md"])
+def test_every_extra_is_in_the_table(page):
+    text = (ROOT / page).read_text("utf-8")
+    table = text.partition("| extra | for |")[2].partition("\n\n")[0]
+    named = [name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row[:30])]
+    assert sorted(named) == sorted(EXTRAS)
 
 
 PAGE = """
@@ -163,42 +179,3 @@ def test_examples_run(example, shell):
     assert "\nassert " in example.read_text("utf-8").replace("\n    ", "\n")
     done = shell(f"python examples/{example.name}")
     assert done.returncode == 0, done.stdout
-
-
-# --- help ---------------------------------------------------------------------------------------
-
-
-def leaves(command, name="perfkit", context=None) -> dict:
-    """Every command that does something, by what one types."""
-    context = context or typer.Context(command)
-    if not hasattr(command, "list_commands"):
-        return {name: command}
-    found: dict = {}
-    for child in command.list_commands(context):
-        found |= leaves(command.get_command(context, child), f"{name} {child}")
-    return found
-
-
-LEAVES = leaves(typer.main.get_command(app))
-
-
-def test_the_walk_finds_the_commands():
-    assert {"perfkit occupancy", "perfkit arch list", "perfkit gpu show"} <= set(LEAVES)
-
-
-@pytest.mark.parametrize("name", LEAVES)
-def test_help_says_what_and_shows_an_example(name):
-    command = LEAVES[name]
-    assert (command.help or "").strip(), f"{name} has no help"
-    shown = f"{command.help} {command.epilog or ''}"
-    assert re.search(rf"Examples?:\s.*\b{name}\b", shown, re.DOTALL), f"{name} shows no example"
-
-
-@pytest.mark.parametrize("name", LEAVES)
-def test_every_option_has_help(name):
-    silent = [
-        option.name
-        for option in LEAVES[name].params
-        if getattr(option, "help", None) in (None, "") and option.param_type_name == "option"
-    ]
-    assert silent == []

@@ -38,7 +38,7 @@ def test_the_walk_finds_all():
 @pytest.mark.parametrize("one", LEAVES, ids=lambda one: one.name)
 def test_a_command_has_words_examples_and_help_for_all_it_takes(one):
     assert one.paragraphs[0].endswith(".")
-    assert one.epilog["Examples"]
+    assert any(one.name in line for line in one.epilog["Examples"])
     assert all(row.help for row in (*one.arguments, *one.options))
     # Typer's own words for a type tell a reader nothing
     vague = [
