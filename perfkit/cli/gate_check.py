@@ -71,6 +71,7 @@ def check(
     new = gate_inputs.side(candidates, plain, gpu, settings.metric)
     old = gate_inputs.side(baseline or (), plain, gpu, settings.metric)
     _refuse_unlike(new, old, settings, kernels)
+    gate_inputs.say_the_same(new, old)
     static: list[Verdict] = []
     timing: list[Verdict] = []
     if new.holds_kernels:

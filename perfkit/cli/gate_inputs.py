@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import field, replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from perfkit.cli import kernel_options, options, talk
 from perfkit.errors import InputError, UsageError
-from perfkit.files import shown
+from perfkit.files import readable, shown
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Side:
     readings: tuple[tuple[Path, Reading], ...] = ()
     results: tuple[ResultFile, ...] = ()
     recorded: tuple[Recorded, ...] = ()  #: baseline files
+    files: frozenset[str] = frozenset()  #: all of them, with the folders named
 
     @property
     def holds_kernels(self) -> bool:
@@ -74,9 +76,13 @@ def side(
         UsageError: named twice.
     """
     given = list(paths)
-    twice = next((path for i, path in enumerate(given) if path in given[:i]), None)
-    if twice is not None:
-        raise UsageError(f"{shown(twice)} is named twice")
+    seen: dict[str, Path] = {}
+    for path in given:
+        for real in _files(path):
+            if real in seen:  # whatever it is called: it would count as evidence of its own
+                where = "" if seen[real] == path else f", as {shown(seen[real])} too"
+                raise UsageError(f"{shown(path)} is named twice{where}")
+            seen[real] = path
     sources = [path for path in given if kernel_options.is_source(path)]
     found = [_read(path, kernels, gpu, metric) for path in given if path not in sources]
     return Side(
@@ -84,7 +90,21 @@ def side(
         readings=tuple(one for part in found for one in part.readings),
         results=tuple(one for part in found for one in part.results),
         recorded=tuple(one for part in found for one in part.recorded),
+        files=frozenset(seen),
     )
+
+
+def _files(path: Path) -> list[str]:
+    """What a path stands for, without links and detours; a folder for its files, too."""
+    with readable(path):
+        inside = [one for one in path.iterdir() if one.is_file()] if path.is_dir() else []
+        return list(dict.fromkeys(map(os.path.realpath, [path, *inside])))
+
+
+def say_the_same(new: Side, old: Side) -> None:
+    """A note on files that are on both sides: they agree with themselves."""
+    for real in sorted(new.files & old.files):
+        talk.note(f"{shown(real)} is on both sides: it is compared with itself")
 
 
 def _read(path: Path, kernels: KernelOptions, gpu: str | None, metric: str | None) -> Side:

@@ -438,10 +438,36 @@ def test_an_empty_policy_and_a_wrong_one(refused):
     assert "perfkit.yaml:3" in refused(f"gate check {LOG}")
 
 
-def test_a_rule_for_timings_that_is_about_nothing_is_said(perfkit, base, tmp_path):
+def test_one_file_by_two_names_is_no_second_run(perfkit, base, slow, tmp_path):
+    (tmp_path / "folder").mkdir()
+    inside = results(tmp_path / "folder" / "run.csv", 1.0)
+    (tmp_path / "link.csv").symlink_to(inside)
+    for names in (
+        (inside, inside.parent / ".." / "folder" / "run.csv"),
+        (inside, tmp_path / "link.csv"),
+        (inside, inside.parent),
+        (inside.parent, inside),
+        (inside.parent, tmp_path / "link.csv"),
+        (inside, inside),
+    ):
+        done = perfkit(["gate", "check", *map(str, names), "-b", str(base)])
+        assert (done.code, "is named twice" in done.err) == (2, True), names
+        done = perfkit(["gate", "check", str(base), *(f"-b{name}" for name in names)])
+        assert (done.code, "is named twice" in done.err) == (2, True), names
+
+
+def test_a_file_on_both_sides_is_said(perfkit, base, slow):
+    said = "is on both sides: it is compared with itself"
+    assert said in perfkit(["gate", "check", str(base), "-b", str(base)]).err
+    assert said in perfkit(["gate", "check", str(base), "-b", str(base.parent)]).err
+    assert said in perfkit(["gate", "check", str(LOG), "-b", str(LOG)]).err
+    assert said not in perfkit(["gate", "check", str(slow), "-b", str(base)]).err
+
+
+def test_a_rule_for_timings_that_is_about_nothing_is_said(perfkit, base, slow, tmp_path):
     policy = tmp_path / "p.yaml"
     policy.write_text("timing:\n  rules:\n    - {benchmark: axpi, threshold: 1%}\n")
-    words = ["gate", "check", str(base), "-b", str(base), "--policy", str(policy)]
+    words = ["gate", "check", str(slow), "-b", str(base), "--policy", str(policy)]
     assert "no benchmark matches 'axpi'" in perfkit(words).err
     policy.write_text("timing:\n  rules:\n    - {benchmark: axp, threshold: 1%}\n")
     assert perfkit(words).err == ""
