@@ -16,6 +16,13 @@ from perfkit.report.views.arch import facts_document
 
 #: records of the database that are shown in full; each is some 60 facts
 _MOST_RECORDS: Final = 10
+#: what lists environments, and sides that have one each
+_HOLDERS: Final = ("cards", "devices", "entries")
+_SIDES: Final = ("baseline", "candidate")
+#: topics whose numbers come from a machine
+_MEASURED: Final = frozenset(
+    {"baseline", "ceilings", "gate", "gate-history", "gate-run", "measure", "tuning", "validate"}
+)
 _NAMING: Final = ("target", "compute_capability", "gpu", "product")
 
 
@@ -45,20 +52,25 @@ def environment(found: Sequence[Result]) -> str:
         for about in _environments(one.content):
             places.setdefault(repr(about), _place(about))
     parts += [markup.table(table) for table in places.values()]
-    if not places:
+    measured = [one.name for one in found if one.topic in _MEASURED]
+    if not places and measured:
+        parts.append(markup.paragraph("On which GPU it was measured the files do not say."))
+    elif not places:
         parts.append(markup.paragraph("Nothing was measured: all of it is computed, on no GPU."))
     return "\n".join(parts)
 
 
 def _environments(content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for holder in (content, *content.get("cards", ()), *content.get("devices", ())):
-        if isinstance(about := holder.get("environment"), dict):
-            yield about
+    """Those that say something: of cards, of the entries of a baseline, or of both sides."""
+    for holder in (content, *(one for key in _HOLDERS for one in content.get(key, ()))):
+        about = holder.get("environment") or {}
+        sides = [about[side] for side in _SIDES if side in about]
+        yield from (one for one in sides or [about] if one)
 
 
 def _place(about: Mapping[str, Any]) -> Table:
     return Table(
-        title=f"Measured on {about.get('device', 'a GPU')}",
+        title=f"Measured on {about.get('device') or about.get('gpu') or 'a GPU'}",
         columns=(Column("what", "what"), Column("value", "value")),
         rows=tuple(
             (name.replace("_", " "), Cell(None, _flat(value)))

@@ -19,6 +19,10 @@ class Rows(NamedTuple):
 
 
 _WHO: Final = ("kernel", "target")
+_VERDICT: Final = (
+    "benchmark", "metric", "status", "reason", "message", "baseline_value", "candidate_value",
+    "ratio", "next_step",
+)  # fmt: skip
 _ACCESS: Final = ("pattern", "layout", "width_bytes", "lanes")
 
 SECTIONS: Final[dict[str, tuple[Rows, ...]]] = {
@@ -120,12 +124,36 @@ SECTIONS: Final[dict[str, tuple[Rows, ...]]] = {
         ),
         Rows("cards[].checks[].differences", title="Differences"),
     ),
-    "gate": (
+    "gate": (Rows("verdicts", _VERDICT, "status"),),
+    "gate-run": (
+        Rows("verdicts", _VERDICT, "status"),
         Rows(
-            "verdicts",
-            ("benchmark", "metric", "status", "reason", "message", "baseline_value",
-             "candidate_value", "ratio", "next_step"),
-            "status",
+            "runs",
+            ("side", "pair", "first", "wall_s", "results[].benchmark", "failure", "sm_clock_hz",
+             "throttles"),
+            title="Runs",
+        ),
+    ),
+    "gate-history": (
+        Rows(
+            "series",
+            ("benchmark", "metric", "unit", "gpu", "higher_is_better", "noise", "enough_commits",
+             "changes[].first_commit", "changes[].ratio", "changes[].worse"),
+        ),
+    ),
+    "baseline": (
+        Rows(
+            "entries",
+            ("benchmark", "metric", "unit", "environment.gpu", "environment.driver",
+             "environment.toolkit", "runs[].value", "noise.relative", "noise.floor",
+             "about.commit", "about.date"),
+        ),
+    ),
+    "tuning": (
+        Rows(
+            "results",
+            ("label", "place", "time_s", "slower", "tied", "right", "flop_per_s", "bound_s",
+             "failure"),
         ),
     ),
     "arch-list": (Rows("capabilities"),),

@@ -26,6 +26,7 @@ _PATTERNS: Final[tuple[tuple[str, Unit], ...]] = (
     (r"_percent$", "percent"),
     (r"^occupancy$|(^|_)share(_|$)|efficiency|utilisation", "ratio"),
 )
+_ELSEWHERE: Final = frozenset({"schema", "made_by", "sources", "conflicts", "unknown"})
 _FILE: Final = Column("file", "file")
 
 
@@ -58,13 +59,21 @@ def _facts(found: Sequence[Result]) -> Table:
     """What has no rows, as names and values."""
     rows = []
     for one in found:
-        for key, given in plain(one.content).items():
-            if key not in {"schema", "made_by"} and given is not None:
+        for key, given in _leaves(one.content):
+            if given is not None:
                 column = _column(key, [given])
-                text = column.text(_shown(given, column))
+                text = _listed(given) if isinstance(given, list) else column.text(given)
                 rows.append((one.name, column.title, Cell(given, text)))
     columns = (_FILE, Column("what", "what"), Column("value", "value"))
     return Table(title="What was found", columns=columns, rows=tuple(rows))
+
+
+def _leaves(content: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """All that fits in a cell, from objects in objects, too; who says so is told elsewhere."""
+    yield from ((key, given) for key, given in plain(content).items() if key not in _ELSEWHERE)
+    for key, given in content.items():
+        if isinstance(given, dict) and key not in _ELSEWHERE:
+            yield from ((f"{key}.{inner}", leaf) for inner, leaf in _leaves(given))
 
 
 def items(content: Mapping[str, Any], path: str) -> Iterator[Mapping[str, Any]]:
@@ -124,11 +133,23 @@ def _unit(key: str, values: Sequence[Any]) -> Unit:
     return next((unit for pattern, unit in _PATTERNS if re.search(pattern, key)), "count")
 
 
+def _listed(given: Sequence[Any]) -> str:
+    return ", ".join(map(_word, given)) or "-"
+
+
+def _word(one: Any) -> str:
+    if isinstance(one, bool):
+        return "yes" if one else "no"
+    if one is None:
+        return "-"
+    return f"{one:.4g}" if isinstance(one, float) else str(one)
+
+
 def _shown(given: Any, column: Column) -> Any:
     if isinstance(given, list):
         # a tile or a cluster; names stand apart
-        sizes = given and all(isinstance(one, int) for one in given)
-        return ("x".join(map(str, given)),) if sizes else tuple(map(str, given))
+        sizes = given and all(type(one) is int for one in given)
+        return ("x".join(map(str, given)),) if sizes else tuple(map(_word, given))
     if column.unit == "percent" and isinstance(given, int) and given < 0:
         return Cell(given, "default")
     if column.unit == "bytes" and isinstance(given, float):

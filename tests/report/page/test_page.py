@@ -20,6 +20,8 @@ from perfkit.report.page.results import Result, load, shortened
 from perfkit.report.page.sections import SECTIONS
 from perfkit.report.page.tables import tables
 
+#: lists of objects that stand beside what a topic is about
+ASIDE = {"conflicts", "looks", "sources", "unmeasured", "unread"}
 GOLDEN = Path(__file__).parents[2] / "golden"
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 EVIL = "</td><script>alert(1)</script><img src=x onerror=alert(2)> ' \" & \x1b[31m"
@@ -197,7 +199,10 @@ def test_every_named_column_is_one_of_the_schema():
             for column in part.columns:
                 place = resolved(rules, row)
                 for step in column.split("."):
-                    place = resolved(rules, place)["properties"][step.removesuffix("[]")]
+                    place = resolved(rules, place)
+                    named = place.get("properties", {})
+                    # an object of any keys has those, too
+                    place = named.get(step.removesuffix("[]")) or place["additionalProperties"]
                     place = place["items"] if step.endswith("[]") else place
                 checked += 1
     assert checked > 100
@@ -205,6 +210,46 @@ def test_every_named_column_is_one_of_the_schema():
 
 def resolved(rules, rule):
     return rules["$defs"][rule["$ref"].removeprefix("#/$defs/")] if "$ref" in rule else rule
+
+
+def test_every_topic_shows_its_rows():
+    """A page of a gate that failed must say which benchmark did."""
+    listed = 0
+    for topic in schema.topics():
+        rules = json.loads(schema.text(topic))
+        rows = {
+            name
+            for name, rule in rules["properties"].items()
+            if resolved(rules, resolved(rules, rule).get("items", {})).get("type") == "object"
+        } - ASIDE
+        shown = {part.path.partition("[]")[0] for part in SECTIONS.get(topic, ())}
+        assert shown or not rows, f"{topic} has {rows}, of which no table is made"
+        listed += len(rows)
+    assert listed > 25
+
+
+def test_a_gate_that_failed_says_what_and_where():
+    (one,) = [one for one in RESULTS if one.topic == "gate-run"]
+    text, _ = page.render([one], title="t")
+    assert "surely more than 0.5% slower" in text
+    assert "Gate run: 1 row; status: fail 1" in text
+    assert "Measured on NVIDIA H200" in text
+    assert "power cap set by software" in text
+
+
+def test_where_it_was_measured_is_not_made_up():
+    (one,) = [one for one in RESULTS if one.topic == "gate-run"]
+    one.content["environment"] = {"baseline": {}, "candidate": {}}
+    text, _ = page.render([one], title="t")
+    assert "On which GPU it was measured the files do not say." in text
+    assert "Measured on" not in text
+    assert "Nothing was measured" in page.render([occupancy()], title="t")[0]
+
+
+def test_what_differs_between_capabilities_is_named():
+    (one,) = [one for one in RESULTS if one.topic == "arch-compare"]
+    text, _ = page.render([one], title="t")
+    assert re.search(r"facts limits block barriers per sm</td><td[^>]*>-, 64<", text)
 
 
 def test_commands_are_repeated_once_and_silence_is_said():
