@@ -38,10 +38,10 @@ class Drawing:
 
 
 def share_bar(ratio: float, width: int) -> str:
-    """A bar of ``width`` columns that is full at 1.
+    """A bar of ``width`` columns that is full at 1, to the nearest eighth of a column.
 
     >>> share_bar(0.75, 8), share_bar(0.55, 4)
-    ('██████░░', '██▏░')
+    ('██████░░', '██▎░')
     """
     filled, rest = divmod(round(min(1.0, ratio) * width * 8), 8)
     part = "▏▎▍▌▋▊▉"[rest - 1] if rest else ""

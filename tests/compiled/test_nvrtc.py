@@ -40,6 +40,7 @@ EXAMPLE_TARGETS = [
     *(("tiled_matmul", arch) for arch in ("sm_50", "sm_70", "sm_80", "sm_90", "sm_90a", "sm_120")),
     ("saxpy", "sm_61"),
     ("saxpy", "sm_100f"),
+    ("dot_rows", "sm_80"),
     ("transpose", "sm_75"),
     ("transpose", "sm_120"),
     ("half2_add", "sm_86"),

@@ -37,7 +37,8 @@ def draw(command: str, path: Path, *more: str) -> Path:
 
 
 def test_every_picture_of_the_documentation_is_drawn_here():
-    assert {path.stem for path in FOLDER.glob("*.svg")} == set(COMMANDS)
+    # the explorer's is no chart: tests/explore/test_picture.py
+    assert {path.stem for path in FOLDER.glob("*.svg")} == {*COMMANDS, "explore"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
