@@ -16,6 +16,10 @@ ORACLES := nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.3.5.0.6 nvidia-cuda
 
 DEMO := occupancy examples/kernels/tiled_matmul.cu --gpu gtx-980,v100,a100,rtx-4090,h100
 
+# of those in tests/bench the quick ones
+BENCHES := occupancy_throughput startup compile log_reader gemm_rank fits read_results gate_speed \
+	gate_static report
+
 .PHONY: help demo test lint docs site wheel oracle bench exhaustive clean
 
 help:
@@ -24,7 +28,7 @@ help:
 	@echo "make lint        ruff and mypy only"
 	@echo "make docs        anew what programs write: models, commands, Python, man page"
 	@echo "make site        the pages as a site, in build/site"
-	@echo "make bench       throughput, start-up, compile times, logs (tests/bench/README.md)"
+	@echo "make bench       the figures of tests/bench/README.md that take a minute or less each"
 	@echo "make exhaustive  the occupancy model against NVIDIA's header, whole axes; ten minutes"
 	@echo "make clean       remove $(VENV) and build output"
 
@@ -54,7 +58,7 @@ wheel: $(VENV)/test.stamp
 oracle: $(ORACLE)/oracle.stamp
 
 bench: $(VENV)/test.stamp oracle
-	@status=0; for name in occupancy_throughput startup compile log_reader gemm_rank fits gate_static; do \
+	@status=0; for name in $(BENCHES); do \
 	    echo "== $$name"; $(BIN)/python -m tests.bench.$$name || status=1; done; exit $$status
 
 exhaustive: $(VENV)/test.stamp oracle

@@ -136,6 +136,19 @@ def test_every_extra_is_in_the_table(page):
     assert sorted(named) == sorted(EXTRAS)
 
 
+def test_every_benchmark_is_in_the_table_and_the_quick_ones_exist():
+    folder = ROOT / "tests" / "bench"
+    table = (folder / "README.md").read_text("utf-8").partition("## Measured")[0]
+    runs = {
+        path.stem for path in folder.glob("*.py") if "__main__" in path.read_text(encoding="utf-8")
+    }
+    # the others' tools, which the calibration calls, and what `make exhaustive` runs
+    listed = set(re.findall(r"`python -m tests\.bench\.(\w+)", table))
+    assert listed == runs - {"gate_peers", "exhaustive_header"}
+    quick = (ROOT / "Makefile").read_text("utf-8").partition("BENCHES := ")[2].partition("\n\n")[0]
+    assert set(quick.replace("\\", " ").split()) < listed
+
+
 PAGE = """
 Text
 ```console
