@@ -69,16 +69,16 @@ def roofline(
     question = Question(
         dtype=kind,
         work=None if op is None else operation(op, kind),
-        flops=flops,
-        bytes=bytes,
-        l2_bytes=l2_bytes,
-        l1_bytes=l1_bytes,
+        flops=_plain(flops),
+        bytes=_plain(bytes),
+        l2_bytes=_plain(l2_bytes),
+        l1_bytes=_plain(l1_bytes),
         accumulate=None if accumulate is None else _dtype(accumulate),
         sparsity=sparsity,
         unit=unit,
-        clock_mhz=clock_mhz,
+        clock_mhz=_plain(clock_mhz),
         ceilings=_ceilings(ceilings, one),
-        time_s=time_s,
+        time_s=_plain(time_s),
     )
     return answer(one, question).bound
 
@@ -142,17 +142,17 @@ def gemm(
     roofs = Question(
         dtype=_dtype(dtype),
         accumulate=None if accumulate is None else _dtype(accumulate),
-        clock_mhz=clock_mhz,
+        clock_mhz=_plain(clock_mhz),
         ceilings=_ceilings(ceilings, one),
     )
     question = GemmQuestion(
-        m=m,
-        n=n,
-        k=k,
+        m=_plain(m),
+        n=_plain(n),
+        k=_plain(k),
         roofs=roofs,
         out=None if out is None else _dtype(out),
-        swizzle=swizzle,
-        regs=regs,
+        swizzle=_plain(swizzle),
+        regs=_plain(regs),
         instruction=None if instruction is None else _triple(instruction, "instruction"),
     )
     return estimate_or_best(
@@ -160,22 +160,28 @@ def gemm(
         question,
         None if tile is None else _triple(tile, "tile"),
         None if warp is None else _triple(warp, "warp"),
-        stages,
+        _plain(stages),
         _pair(cluster),
-        split_k,
+        _plain(split_k),
     )
+
+
+def _plain(value: Any) -> Any:
+    """A scalar of NumPy as a number of Python; it would take its precision into the answer."""
+    is_scalar = type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0
+    return value.item() if is_scalar else value
 
 
 def _triple(sizes: Any, name: str) -> tuple[int, int, int]:
     if isinstance(sizes, str) or not isinstance(sizes, Sequence) or len(sizes) != 3:
         raise UsageError(f"{name} = {sizes!r}: must be three sizes", hint="write (128, 128, 32)")
-    return sizes[0], sizes[1], sizes[2]
+    return _plain(sizes[0]), _plain(sizes[1]), _plain(sizes[2])
 
 
 def _pair(sizes: Any) -> tuple[int, int]:
     if isinstance(sizes, str) or not isinstance(sizes, Sequence) or len(sizes) != 2:
         raise UsageError(f"cluster = {sizes!r}: must be two sizes", hint="write (2, 1)")
-    return sizes[0], sizes[1]
+    return _plain(sizes[0]), _plain(sizes[1])
 
 
 def _dtype(name: str | DType) -> DType:

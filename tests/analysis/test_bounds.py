@@ -142,3 +142,21 @@ def test_what_roofline_refuses(more, says):
     with pytest.raises(UsageError) as error:
         perfkit.roofline("h100", dtype="f16", **more)
     assert says in error.value.message
+
+
+def test_scalars_of_numpy_are_numbers_of_python():
+    import numpy as np
+
+    plain = perfkit.roofline("h100", dtype="f16", flops=1e9, bytes=5, time_s=0.5)
+    found = perfkit.roofline(
+        "h100", dtype="f16", flops=np.float32(1e9), bytes=np.int64(5), time_s=np.float16(0.5)
+    )
+    assert (found, type(found.time_s)) == (plain, float)  # 1e9 and 0.5 are exact in so few bits
+    sizes = {name: np.int32(4096) for name in "mnk"}
+    tiles = {"tile": tuple(np.array([128, 128, 32])), "warp": (64, np.uint8(64), 32)}
+    assert perfkit.gemm("h100", **(GEMM | sizes | tiles | {"stages": np.int8(3)})) == perfkit.gemm(
+        "h100", **GEMM, tile=(128, 128, 32), warp=(64, 64, 32), stages=3
+    )
+    for refused in (np.bool_(1), np.array([1.0, 2.0])):
+        with pytest.raises(UsageError, match="must be a number"):
+            perfkit.roofline("h100", dtype="f16", flops=refused)
