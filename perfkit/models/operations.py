@@ -140,7 +140,10 @@ def _options(text: str, found: Operation, given: list[str]) -> dict[str, Any]:
 
 def _size(text: str, value: str, what: str) -> int:
     if not _WHOLE.fullmatch(value.strip()):
-        raise UsageError(f"{text!r}: {what} {value.strip()!r} is not a whole number")
+        name = text.partition(":")[0].strip().lower()
+        raise UsageError(
+            f"{text!r}: {what} {value.strip()!r} is not a whole number", hint=f"write {usage(name)}"
+        )
     number = int(value)
     if number > _MOST or (number == 0 and what not in _MAY_BE_ZERO):
         least = 0 if what in _MAY_BE_ZERO else 1

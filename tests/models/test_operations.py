@@ -244,3 +244,10 @@ def test_bytes_are_packed_and_rounded_up():
     assert [size_bytes(n, DType.F4) for n in (1, 2, 3)] == [1, 1, 2]
     assert size_bytes(4, DType.F6) == 3
     assert {product_type(one) for one in (DType.F8, DType.F6, DType.F4)} == {F16}
+
+
+@pytest.mark.parametrize("text", ["gemm", "gemm:", " GEMM:4096x", "gemm:1G", "gemm:64,batch=many"])
+def test_a_size_that_is_none_shows_how_it_is_written(text):
+    with pytest.raises(UsageError, match="is not a whole number") as error:
+        operation(text, F16)
+    assert error.value.hint == "write gemm:MxNxK[,batch=1,beta=0]"
