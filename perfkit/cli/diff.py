@@ -87,7 +87,9 @@ def _compared(
     return compare(
         before,
         after,
-        threads=options.volume(options.dimensions(threads, "--threads")) if threads else None,
+        threads=None
+        if threads is None
+        else options.volume(options.dimensions(threads, "--threads")),
         dynamic_bytes=options.size(smem_dynamic, "--smem-dynamic"),
     )
 
