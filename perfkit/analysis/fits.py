@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from perfkit.analysis.obstacles import Change, Demand, Obstacle, Reason, obstacles, static_shared
 from perfkit.analysis.steps import Launch
 from perfkit.arch.types import ComputeCapability
+from perfkit.compiled.origins import library
 from perfkit.compiled.refusals import first_error, shared_excesses
 from perfkit.models.cluster import is_open
 from perfkit.models.compatibility import is_exact, runs_on
@@ -129,11 +130,15 @@ class Images(NamedTuple):
 
 
 def images(kernels: Iterable[KernelResources], capability: ComputeCapability) -> Iterator[Images]:
-    """Every kernel of a file, in its order."""
-    by_name: dict[str, list[KernelResources]] = {}
+    """Every kernel of a file, in its order.
+
+    Of a wheel or a directory with several libraries every kernel of each: code for a GPU in one
+    of them is no help to another.
+    """
+    by_name: dict[tuple[str, str | None], list[KernelResources]] = {}
     for kernel in kernels:
-        by_name.setdefault(kernel.demangled, []).append(kernel)
-    for name, found in by_name.items():
+        by_name.setdefault((kernel.demangled, library(kernel.origin)), []).append(kernel)
+    for (name, _), found in by_name.items():
         running = [kernel for kernel in found if runs_on(kernel.arch, capability)]
         best = max((_closeness(kernel.arch) for kernel in running), default=None)
         loaded = tuple(kernel for kernel in running if _closeness(kernel.arch) == best)

@@ -16,6 +16,7 @@ from perfkit.cli.groups import Without, grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
 from perfkit.cli.launch_options import LaunchOptions
+from perfkit.compiled.origins import library
 from perfkit.errors import EXIT_INCONCLUSIVE, EXIT_NO, CompileError, Unavailable
 from perfkit.models.compatibility import ptx_compiles_for
 
@@ -164,13 +165,15 @@ def _loaded(
     capability = target.capability
     compiled = [one for one in ptx if ptx_compiles_for(one, capability.compute_capability)]
     for name, loaded, there in analysis.images(kernels, capability.compute_capability):
+        where = library(there[0].origin)
         if not loaded and compiled:
             why = f"the driver compiles PTX for {compiled[-1]}, and what that needs is not known"
-            yield replace(analysis.not_known(target, why=why), kernel=name)
+            yield replace(analysis.not_known(target, why=why), kernel=name, origin=where)
         elif not loaded:
             demand = _of_kernel(launch, capability, there[0])
             archs = [kernel.arch for kernel in there]
-            yield analysis.no_code(target, demand, kernel=name, archs=archs)
+            fit = analysis.no_code(target, demand, kernel=name, archs=archs)
+            yield replace(fit, origin=where)
         for kernel in loaded:
             fit = analysis.fits(target, _of_kernel(launch, capability, kernel), kernel=name)
             yield replace(fit, origin=kernel.origin)

@@ -19,6 +19,7 @@ from perfkit.compiled import tools
 from perfkit.compiled.cubin import read_image
 from perfkit.compiled.files import shown
 from perfkit.compiled.names import told_apart
+from perfkit.compiled.origins import of_image
 from perfkit.compiled.plain_images import plain_images
 from perfkit.compiled.reading import NoKernel, Reading
 from perfkit.compiled.source_names import named_images, unname
@@ -56,8 +57,7 @@ class _Image:
     read: Callable[[], bytes]
 
     def origin(self, file: str) -> str:
-        inside = f"({self.member})" if self.member else ""
-        return f"{file}{inside}, image {self.number}" + (f" for {self.arch}" if self.arch else "")
+        return of_image(file, member=self.member, number=self.number, arch=self.arch)
 
 
 @record

@@ -244,7 +244,7 @@ def test_a_block_size_that_is_not_known(regs, launches):
 def test_the_closest_code_is_loaded():
     (base,) = inspect(DATA / "j04.sm_90.cubin")
     file = [
-        replace(base, arch=arch, origin=origin)
+        replace(base, arch=arch, origin=str(origin))
         for origin, arch in enumerate(["sm_80", "sm_86", "sm_90", "sm_90a", "sm_90a", "sm_120"])
     ]
 
@@ -252,13 +252,32 @@ def test_the_closest_code_is_loaded():
         (found,) = images(file, ComputeCapability(*capability))
         assert found.kernel == "dsm"
         assert found.there == tuple(file)
-        return [kernel.origin for kernel in found.loaded]
+        return [int(kernel.origin) for kernel in found.loaded]
 
     assert loaded(8, 0) == [0]
     assert loaded(8, 9) == [1]  # the higher minor
     assert loaded(9, 0) == [3, 4]  # made for that chip, and both of them
     assert loaded(10, 0) == []
     assert loaded(12, 1) == [5]
+
+
+def test_each_library_has_its_own_code():
+    """What one library has for a GPU is no help to another; loose files are one choice."""
+    (base,) = inspect(DATA / "j04.sm_90.cubin")
+    old, new = "a.whl(cu118.so), image", "a.whl(cu128.so), image"
+
+    def loaded(capability, *origins):
+        file = [replace(base, arch=arch, origin=origin) for arch, origin in origins]
+        found = images(file, ComputeCapability(*capability))
+        return [[kernel.origin for kernel in one.loaded] for one in found]
+
+    wheel = ("sm_80", f"{old} 1 for sm_80"), ("sm_90", f"{new} 1"), ("sm_100", f"{new} 2")
+    assert loaded((10, 0), *wheel) == [[], [f"{new} 2"]]
+    assert loaded((9, 0), *wheel) == [[], [f"{new} 1"]]
+    assert loaded((8, 9), *wheel) == [[f"{old} 1 for sm_80"], []]
+    assert loaded((9, 0), ("sm_80", "k.sm_80.cubin"), ("sm_90", "k.sm_90.cubin")) == [
+        ["k.sm_90.cubin"]
+    ]
 
 
 def test_kernels_keep_their_order():
