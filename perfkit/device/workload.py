@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 #: sizes by name
 Sizes = Mapping[str, int]
+Arrays = Mapping[str, "NDArray[Any]"]  #: by the name of the argument
 #: arrays by name -> what the outputs have to be
-Reference = Callable[[Mapping[str, "NDArray[Any]"]], Mapping[str, "NDArray[Any]"]]
+Reference = Callable[[Arrays], Arrays]
 
 
 class Role(StrEnum):

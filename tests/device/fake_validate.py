@@ -11,7 +11,9 @@ import numpy as np
 
 from perfkit.analysis.fits import fits
 from perfkit.analysis.obstacles import Demand
+from perfkit.analysis.validation import verdict
 from perfkit.device.experiments.access_counters import TOGETHER
+from perfkit.device.experiments.checks import check
 from perfkit.device.experiments.patterns import LANES
 from perfkit.device.experiments.trial import Trial
 from perfkit.device.properties import Device, read_device, target_of
@@ -254,6 +256,19 @@ def trial(name: str, card: FakeCard, *, seed: int = 1, quick: bool = True) -> Tr
     return Trial(
         name=name, seed=seed, quick=quick, opening=lambda: card, reading=lambda: card.target
     )
+
+
+def sums(name: str, card: FakeCard, **options: Any):
+    """What all tallies of a check add up to: status, compared, differences, figures, reason."""
+    compared, differing, differences, figures, nothing = 0, 0, [], {}, None
+    for tally in check(trial(name, card, **options)):
+        compared += tally.compared
+        differing += tally.differing
+        differences += tally.differences
+        figures |= tally.figures or {}
+        nothing = tally.nothing or nothing
+    status, reason = verdict(compared=compared, differing=differing, nothing=nothing, failed=None)
+    return status, compared, differences, figures, reason
 
 
 def without_compiler(monkeypatch) -> None:

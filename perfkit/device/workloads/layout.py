@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from perfkit.analysis.prediction import Demand, Flow
 from perfkit.device.backend import Launch, launch_1d
 from perfkit.device.workload import (
+    Arrays,
     Case,
     Code,
     Role,
@@ -23,9 +24,6 @@ from perfkit.errors import UsageError
 from perfkit.models.banks import wavefronts
 from perfkit.models.coalescing import LINE_BYTES, SECTOR_BYTES, global_access
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 _FILE: Final = "layout.cu"
 _WARP: Final = range(32)
 _TILE: Final = 64
@@ -34,8 +32,6 @@ _STRUCT_BYTES: Final = 32
 #: sectors. Other cards may read sectors alone, so that the bound does not count it.
 _DRAM_BYTES: Final = 64
 _MASS, _CHARGE = 3, 7  # floats of the struct
-
-Arrays = Mapping[str, "NDArray[Any]"]
 
 
 def _sector_bytes(n: int, stride_bytes: int) -> float:

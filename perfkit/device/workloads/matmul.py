@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from perfkit.analysis.prediction import Demand, Flow
 from perfkit.device.backend import Launch
 from perfkit.device.workload import (
+    Arrays,
     Case,
     Code,
     Role,
@@ -19,11 +19,6 @@ from perfkit.device.workload import (
 )
 from perfkit.errors import UsageError
 from perfkit.models.banks import ROW_BYTES, wavefronts
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-Arrays = Mapping[str, "NDArray[Any]"]
 
 _FILE: Final = "matmul.cu"
 _COLUMNS: Final = 128  #: of the tile of a block

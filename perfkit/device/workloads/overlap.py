@@ -10,6 +10,7 @@ from perfkit.analysis.prediction import Demand, Flow
 from perfkit.device.backend import launch_1d
 from perfkit.device.workload import (
     Array,
+    Arrays,
     Case,
     Code,
     Program,
@@ -24,11 +25,8 @@ from perfkit.models.overlap import HANDOFF_S, Work, schedule
 from perfkit.record import record
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from perfkit.device.backend import Card, Function, Memory
 
-Arrays = Mapping[str, "NDArray[Any]"]
 
 _BLOCKS: Final = 4096
 _MOST_STREAMS: Final = 32

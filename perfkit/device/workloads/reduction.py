@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Final
 
 from perfkit.analysis.prediction import Demand, Flow
 from perfkit.device.backend import launch_1d
 from perfkit.device.workload import (
     Array,
+    Arrays,
     Case,
     Code,
     Role,
@@ -20,11 +21,6 @@ from perfkit.device.workload import (
     whole_warps,
 )
 from perfkit.errors import UsageError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-Arrays = Mapping[str, "NDArray[Any]"]
 
 
 def _reduce(kernel: str, shared_bytes_per_thread: int) -> Callable[[Sizes], Case]:

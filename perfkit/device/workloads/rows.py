@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from perfkit.analysis.prediction import Demand, Flow
 from perfkit.device.backend import launch_1d
 from perfkit.device.workload import (
     Array,
+    Arrays,
     Case,
     Code,
     Role,
@@ -24,11 +25,6 @@ from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.models.operations_vector import layernorm
 from perfkit.models.operations_vector import softmax as softmax_work
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-Arrays = Mapping[str, "NDArray[Any]"]
 
 _FILE: Final = "rows.cu"
 _EPSILON: Final = 1e-5

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.prediction import Demand, Flow
 from perfkit.device.backend import launch_1d
 from perfkit.device.workload import (
     Array,
+    Arrays,
     Case,
     Code,
     Role,
@@ -29,8 +30,6 @@ _FILE: Final = "streaming.cu"
 _SCALE: Final = 1.5
 _READ_FLOATS: Final = 16  #: of a thread of read_only
 _CHECKS: Final = ({"n": 1_000_003}, {"n": 5, "threads": 96})
-
-Arrays = Mapping[str, "NDArray[Any]"]
 
 
 def _stream(

@@ -5,26 +5,22 @@ Products are C [m, n] = A [m, k] B^T with B [n, k]: both operands have k contigu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from perfkit.analysis.prediction import Demand, Flow
 from perfkit.device import flash_attention, gemm_mma, gemm_wgmma
 from perfkit.device.flash_attention import Attention
 from perfkit.device.matrix_source import SUMS, element_type
-from perfkit.device.workload import Array, Case, Code, Map, Role, Sizes, Workload, f32, i32
+from perfkit.device.workload import Array, Arrays, Case, Code, Map, Role, Sizes, Workload, f32, i32
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.models.gemm_tile import Tiling
 from perfkit.models.gemm_traffic import Problem
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from perfkit.device.matrix_source import MatrixKernel
 
-Arrays = Mapping[str, "NDArray[Any]"]
 
 _MOST: Final = 2**20
 #: dynamic shared memory that a launch gets unasked

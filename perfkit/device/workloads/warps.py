@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.prediction import Chain, Demand, Flow
 from perfkit.device.backend import launch_1d
 from perfkit.device.workload import (
     Array,
+    Arrays,
     Case,
     Code,
     Fill,
@@ -27,7 +28,6 @@ from perfkit.models.divergence import branch
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Arrays = Mapping[str, "NDArray[Any]"]
 
 _WORDS, _READS = 4096, 32  # of bank_conflicts in warps.cu
 _NODE_BYTES: Final = 128

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from perfkit.analysis.validation import QUESTIONS, Status, verdict
-from perfkit.device.experiments.checks import CHECKS, PROFILED, check
+from perfkit.device.experiments.checks import CHECKS, PROFILED
 from perfkit.device.properties import read_device
-from tests.device.fake_validate import FakeCard, Rules, trial, without_compiler
+from tests.device.fake_validate import FakeCard, Rules, sums, without_compiler
 from tests.device.fakes import FakeDriver, h200_attributes
 
 #: what runs on the fake card as it is; the others are in files of their own
@@ -20,19 +20,6 @@ HERE = (
 @pytest.fixture(autouse=True)
 def _no_compiler(monkeypatch):
     without_compiler(monkeypatch)
-
-
-def sums(name, card, **options):
-    """What all tallies of a check add up to."""
-    compared, differing, differences, figures, nothing = 0, 0, [], {}, None
-    for tally in check(trial(name, card, **options)):
-        compared += tally.compared
-        differing += tally.differing
-        differences += tally.differences
-        figures |= tally.figures or {}
-        nothing = tally.nothing or nothing
-    status, reason = verdict(compared=compared, differing=differing, nothing=nothing, failed=None)
-    return status, compared, differences, figures, reason
 
 
 def test_every_question_has_a_check_and_every_check_a_question():

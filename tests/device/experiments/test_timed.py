@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from perfkit.analysis.validation import Status, verdict
+from perfkit.analysis.validation import Status
 from perfkit.device.experiments import latency_hiding, overlap_checks
-from perfkit.device.experiments.checks import check
 from perfkit.models.overlap import schedule
-from tests.device.fake_validate import FakeCard, trial, without_compiler
+from tests.device.fake_validate import FakeCard, sums, without_compiler
 
 GIVEN = overlap_checks.Given(
     h2d_bytes_per_s=55e9,
@@ -24,17 +23,6 @@ PEAK, LATENCY_S = 4.8e12, 350e-9
 @pytest.fixture(autouse=True)
 def _no_compiler(monkeypatch):
     without_compiler(monkeypatch)
-
-
-def sums(name, card, **options):
-    compared, differing, differences, figures, nothing = 0, 0, [], {}, None
-    for tally in check(trial(name, card, **options)):
-        compared, differing = compared + tally.compared, differing + tally.differing
-        differences += tally.differences
-        figures |= tally.figures or {}
-        nothing = tally.nothing or nothing
-    status, reason = verdict(compared=compared, differing=differing, nothing=nothing, failed=None)
-    return status, compared, differences, figures, reason
 
 
 @pytest.fixture
