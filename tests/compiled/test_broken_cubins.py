@@ -150,10 +150,10 @@ def test_names_that_would_take_for_ever():
         b"\x7fELF\x02\x01\x01\x33\x07", 2, 190, 1, 0, 0, at, 0x500550, 64, 0, 0, 64, 4, 1,
     )  # fmt: skip
     data = head + section_names + name + symbols + b"".join(sections)
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(CubinError, match="table of names"):
         read_cubin(data, origin="x")
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_names_in_no_encoding():

@@ -115,9 +115,9 @@ def test_a_name_that_doubles_at_every_step():
     for number in range(40):
         last = "S0_" if number == 0 else f"S{digits[min(1 + number, 35)]}_"
         steps.append(f"S_I{last * 2}E")
-    began = time.perf_counter()
+    began = time.process_time()
     demangle(f"_Z1f{''.join(steps)}")
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize(
