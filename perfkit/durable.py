@@ -36,6 +36,22 @@ def writable(path: str | Path) -> Iterator[None]:
         raise UsageError(f"cannot be written: {reason}", where=files.shown(path)) from error
 
 
+def placed(path: Path, option: str) -> Path:
+    """The path, if its folder can be written: told before the work, which may take hours.
+
+    Raises:
+        UsageError: it cannot, or is none.
+    """
+    if not os.path.lexists(path):
+        folder = os.path.dirname(path) or "."  # noqa: PTH120 - never raises, whatever is typed
+        reason = None if os.access(folder, os.W_OK) else errno.EACCES
+        if not os.path.isdir(folder):  # noqa: PTH112 - as above
+            reason = errno.ENOTDIR if os.path.lexists(folder) else errno.ENOENT
+        if reason is not None:
+            raise UsageError(f"{option} {files.shown(path)}: {os.strerror(reason)}")
+    return path
+
+
 def replace(path: str | Path, data: bytes, *, name: str = "partial") -> None:
     """Put ``data`` in the place of a file, or make it; a symbolic link stays one.
 

@@ -134,6 +134,8 @@ def record_baseline(
     from perfkit.gate.baseline import entries_of, update, without_failed
     from perfkit.report.views import baseline as view
 
+    if program is not None:
+        _refuse_unwritable(output, history)
     found, machine = _collected(program, what, how) if program else _read(paths or [], what, how)
     told = commit_here(what.dir) | {
         key: value for key, value in (("commit", commit), ("branch", branch)) if value
@@ -159,6 +161,16 @@ def record_baseline(
         format=format,
         output=None,
     )
+
+
+def _refuse_unwritable(output: Path | None, history: str | None) -> None:
+    """Before the program runs, perhaps for hours."""
+    from perfkit.gate import baseline, history_file
+
+    if output is not None:
+        baseline.ready(output)
+    if history is not None:
+        history_file.ready(history)
 
 
 def _append(history: str, entries: tuple[Entry, ...], branch: str | None) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Final
 
 import typer
 
+from perfkit import durable
 from perfkit.arch import catalog
 from perfkit.arch.types import Capability, Target
 from perfkit.errors import InvalidLaunch, UsageError
@@ -114,8 +115,12 @@ FormatOption = Annotated[
 ]
 OutputOption = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write to this file instead of stdout."),
-]
+    typer.Option(
+        "--output", "-o", metavar="FILE",
+        callback=lambda value: value and durable.placed(value, "--output"),
+        help="Write to this file instead of stdout.",
+    ),
+]  # fmt: skip
 
 
 def targets(text: str | None) -> tuple[Target, ...]:

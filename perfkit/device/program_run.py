@@ -149,9 +149,10 @@ def _watched(
         ended_at.append(time.perf_counter())
         ended.set()
 
-    threading.Thread(target=wait, daemon=True).start()
     by_itself = False
     try:
+        # within: the start waits for the thread, and Ctrl-C may come meanwhile
+        threading.Thread(target=wait, daemon=True).start()
         while not by_itself and (left := started + time_limit_s - time.perf_counter()) > 0:
             by_itself = ended.wait(min(left, _WATCH_S if monitors else 1.0))
             if monitors and not by_itself:
@@ -159,7 +160,8 @@ def _watched(
     finally:
         if not by_itself:
             _end(child)
-            ended.wait()
+            child.wait()
+    ended.wait()
     return by_itself, ended_at[0] - started
 
 

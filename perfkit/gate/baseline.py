@@ -49,6 +49,11 @@ def load(path: str | Path) -> tuple[Entry, ...]:
     return parsed(files.read(path, _MOST_BYTES, "a baseline"), files.shown(path))
 
 
+def ready(path: str | Path) -> None:
+    """Refuse before anything is measured what ``update`` would refuse afterwards; raises as it."""
+    update(path, ())
+
+
 def update(path: str | Path, entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """Record entries: those of the same key are replaced, the others stay. Gives all of them.
 
@@ -66,8 +71,10 @@ def update(path: str | Path, entries: Iterable[Entry]) -> tuple[Entry, ...]:
             except InputError as error:
                 hint = "it is left as it is; remove it, or record into another file"
                 raise InputError(error.message, where=error.where, hint=hint) from None
-        merged = {entry.key: entry for entry in kept} | {entry.key: entry for entry in entries}
-        durable.replace(path, written(merged.values()))
+        fresh = {entry.key: entry for entry in entries}
+        merged = {entry.key: entry for entry in kept} | fresh
+        if fresh:
+            durable.replace(path, written(merged.values()))
     return tuple(merged.values())
 
 

@@ -6,6 +6,8 @@ runners may add to one history at the same time. A single Parquet file can be re
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +22,7 @@ from uuid import uuid4
 from perfkit import durable, files
 from perfkit.errors import InputError, NoExtra, UsageError
 from perfkit.gate.history import Row
+from perfkit.readers.quantities import quantity
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
         """Where a history is."""
 
         def names(self) -> list[str]: ...
+        def ready(self) -> None: ...
         def read(self, name: str) -> bytes: ...
         def write(self, name: str, data: bytes) -> None: ...
 
@@ -69,6 +73,12 @@ def append(where: str, rows: Sequence[Row]) -> str:
     pq.write_table(pa.table(columns), stream)
     _place(where).write(name, stream.getvalue())
     return name
+
+
+def ready(where: str) -> None:
+    """Refuse before anything is measured what ``append`` would refuse afterwards; raises as it."""
+    _arrow()
+    _place(where).ready()
 
 
 def load(where: str) -> tuple[list[Row], tuple[str, ...]]:
@@ -119,6 +129,9 @@ def _row(found: Mapping[str, Any], where: str) -> Row | None:
             return None
     if not isinstance(date, datetime) or not isinstance(value, int | float):
         return None
+    # one benchmark in ms and in s is one series
+    known = quantity(str(found.get("unit") or "s"))
+    value = float(value) if known is None else known.of(value)
     if not isfinite(value) or value <= 0 or not found["benchmark"]:
         return None
     if date.tzinfo is None:
@@ -129,8 +142,10 @@ def _row(found: Mapping[str, Any], where: str) -> Row | None:
         for field in fields(Row)
         if field.name not in {"value", "date", "higher_is_better"}
     }
+    if known is not None:
+        texts["unit"] = known.unit.value
     return Row(
-        value=float(value), date=date, higher_is_better=bool(found.get("higher_is_better")), **texts
+        value=value, date=date, higher_is_better=bool(found.get("higher_is_better")), **texts
     )
 
 
@@ -177,7 +192,8 @@ class _Folder:
     def read(self, name: str) -> bytes:
         return files.read(name, _MOST_BYTES, "a file of a history")
 
-    def write(self, name: str, data: bytes) -> None:
+    def ready(self) -> None:
+        """A folder that files can be added to; it is made if it is not there."""
         if self._path.is_file():
             raise UsageError(
                 "a single Parquet file can be read, and nothing can be added to it",
@@ -186,6 +202,11 @@ class _Folder:
             )
         with durable.writable(self._path):
             self._path.mkdir(parents=True, exist_ok=True)
+            if not os.access(self._path, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    def write(self, name: str, data: bytes) -> None:
+        self.ready()
         durable.replace(self._path / name, data)
 
 
@@ -227,6 +248,9 @@ class _Remote:
         with self._talking("read"):
             data: bytes = self._system.cat_file(name)
         return data
+
+    def ready(self) -> None:
+        """Whether a store takes files it says when it gets one."""
 
     def write(self, name: str, data: bytes) -> None:
         with self._talking("written"):

@@ -41,6 +41,12 @@ def test_what_cannot_be_written_names_the_option(refused, tmp_path, monkeypatch,
     assert {path.name for path in tmp_path.iterdir()} == {"folder", "file", "loop"}
 
 
+def test_a_place_that_cannot_be_written_is_told_before_the_work(refused, tmp_path, monkeypatch):
+    monkeypatch.setattr("perfkit.cli.emit.emit", lambda *_, **__: pytest.fail("it went to work"))
+    monkeypatch.setattr("perfkit.cli.occupancy.emit", lambda *_, **__: pytest.fail("it did"))
+    assert "--output" in refused([*ASK, "-o", str(tmp_path / "nowhere" / "out")])
+
+
 def test_a_name_that_is_too_long(refused, tmp_path):
     assert "too long" in refused([*ASK, "-o", str(tmp_path / ("x" * 300))])
 

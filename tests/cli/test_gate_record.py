@@ -152,6 +152,22 @@ def test_what_cannot_be_recorded_is_named(refused, arguments, code, message):
     assert not Path("base.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("place", "code"),
+    [
+        ("-o missing/base.json", 2),
+        ("-o r.csv", 2),
+        ("-o .", 2),
+        ("--history r.csv", 2),
+        ("--history nonsense://x", 2),
+    ],
+)
+def test_where_it_cannot_be_recorded_nothing_is_run(refused, place, code):
+    refused(f"gate record --cmd 'touch ran' --shell --metric wall {place}", code)
+    assert not Path("ran").exists()
+    assert not Path("base.json").exists()
+
+
 def test_a_program_that_fails_later_records_nothing(refused, perfkit):
     perfkit("gate record r.csv -o base.json")
     before = Path("base.json").read_bytes()

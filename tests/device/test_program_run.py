@@ -163,3 +163,18 @@ def test_an_interrupt_ends_the_program(run, monkeypatch, tmp_path):
     assert time.monotonic() - start < 10
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "stdout").read_text()), 0)
+
+
+@posix
+def test_an_interrupt_before_anybody_waits_ends_it_too(run, monkeypatch, tmp_path):
+    def interrupted(_):
+        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(program_run.threading.Thread, "start", interrupted)
+    line = "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(60)"
+    with pytest.raises(KeyboardInterrupt):
+        run(line, arguments=[str(tmp_path / "pid")])
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)

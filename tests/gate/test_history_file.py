@@ -152,6 +152,21 @@ def test_dates_as_text_are_read(tmp_path):
     assert notes
 
 
+def test_units_of_one_benchmark_are_one_series(tmp_path):
+    table = pa.table(
+        {
+            "benchmark": ["a"] * 4,
+            "value": [2.0, 2000.0, 3.0, 1e308],
+            "unit": ["s", "ms", "parsecs", "TB"],
+            "date": ["2026-11-01"] * 4,
+        }
+    )
+    (tmp_path / "a.parquet").write_bytes(written(table))
+    loaded, notes = load(str(tmp_path))
+    assert [(one.value, one.unit) for one in loaded] == [(2.0, "s"), (2.0, "s"), (3.0, "parsecs")]
+    assert "1 rows" in notes[0]  # 1e308 TB are no number of bytes
+
+
 def test_what_is_no_history_is_named(tmp_path):
     with pytest.raises(InputError, match="cannot be read: No such file"):
         load(str(tmp_path / "missing"))
