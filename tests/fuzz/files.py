@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest import mock
 
-from perfkit.compiled import host_file, plain_images, tools, triton_cache
+from perfkit.compiled import host_file, plain_images, source_names, tools, triton_cache
 from perfkit.compiled.archive import read_zip
 from perfkit.compiled.container import read_container
 from perfkit.compiled.cubin import read_cubin
@@ -97,6 +97,9 @@ def _host(data: bytes, path: Path) -> None:
     path.write_bytes(data)
     found = host_file.device_code(path)
     images = plain_images.plain_images(path)
+    places = source_names.named_images(path)
+    assert places == sorted(set(places))
+    assert not places or places[-1] + 8 <= len(data)
     assert found in {None, "nvidia", "amd"}
     assert sum(map(len, images)) <= len(data), "images overlap"
 
