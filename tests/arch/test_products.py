@@ -16,7 +16,7 @@ from perfkit.errors import UnknownTarget
 if TYPE_CHECKING:
     from perfkit.arch.types import Gpu
 
-#: issue 2: "at least 60 products covering every capability"
+#: every capability has a product
 CAPABILITIES = [
     *("5.0", "5.2", "5.3", "6.0", "6.1", "6.2", "7.0", "7.2", "7.5", "8.0", "8.6", "8.7", "8.8"),
     *("8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1"),
@@ -122,7 +122,7 @@ MEMORY = [
     ("rtx-5080", "GDDR7", 16, 960),
     ("gb10", "LPDDR5X", 128, 273),
 ]
-#: what people type (issue 2, and the driver's own names) -> product
+#: what people type, and the driver's own names -> product
 TYPED = {
     "h100": "h100-sxm5",
     "H100": "h100-sxm5",

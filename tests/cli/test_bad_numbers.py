@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_docs import LEAVES
+from tests.cli.commands import COMMANDS as PROGRAM
 
 DETAILS = Path(__file__).resolve().parents[1] / "data" / "ncu" / "details.csv"
 
@@ -121,7 +121,7 @@ def test_every_option_for_a_number_is_tried():
     for command, lines in COMMANDS.items():
         options = {
             max(option.opts, key=len)
-            for option in LEAVES[f"perfkit {command}"].params
+            for option in PROGRAM[tuple(command.split())].params
             if option.param_type_name == "option" and not option.is_flag
         }
         tried = {word for line in lines for word in line.split() if word.startswith("--")}

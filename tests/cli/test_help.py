@@ -6,24 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-import typer
 
 import perfkit.__main__ as program
 from perfkit import errors
-from perfkit.cli.app import app
+from tests.cli.commands import COMMANDS
 
-
-def walk(command, name=(), context=None):
-    """Every command and group, by what one types."""
-    context = context or typer.Context(command)
-    found = {name: command}
-    if hasattr(command, "list_commands"):
-        for child in command.list_commands(context):
-            found |= walk(command.get_command(context, child), (*name, child))
-    return found
-
-
-COMMANDS = walk(typer.main.get_command(app))
 GROUPS = [name for name, command in COMMANDS.items() if hasattr(command, "list_commands")]
 LEAVES = [name for name, command in COMMANDS.items() if not hasattr(command, "list_commands")]
 EACH = pytest.mark.parametrize("name", COMMANDS, ids=" ".join)
