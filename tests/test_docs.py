@@ -138,6 +138,15 @@ def test_every_extra_is_in_the_table(page):
     assert sorted(named) == sorted(EXTRAS)
 
 
+def test_every_extra_that_is_advised_exists():
+    folders = (ROOT / "perfkit", ROOT / "docs")
+    files = [path for folder in folders for path in folder.rglob("*.*") if path.suffix != ".pyc"]
+    texts = [README, *(path.read_text("utf-8") for path in files)]
+    # `perfkit[{extra}]` has it from the list
+    advised = {name for text in texts for name in re.findall(r"perfkit\[(\w+)\]", text)}
+    assert {"cu12", "plot", "explore"} <= advised <= set(EXTRAS)
+
+
 def test_every_benchmark_is_in_the_table_and_the_quick_ones_exist():
     folder = ROOT / "tests" / "bench"
     table = (folder / "README.md").read_text("utf-8").partition("## Measured")[0]
