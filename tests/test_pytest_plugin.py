@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from perfkit import durable
+from perfkit.errors import UsageError
+from perfkit.gate import Policy
 from perfkit.gate.baseline import entries_of, load, update
 from perfkit.readers.results import ResultFile, Run, Unit
 
@@ -204,6 +207,56 @@ def test_the_gpu_is_waited_for(suite, pytester):
         "assert calls[-1] == 'sync'"
     )
     suite(body, "--perfkit-record=base.json").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("value", ["True", "'2.0'", "None", "[1.0, 'x']", "object()"])
+def test_what_is_no_number_is_refused(suite, pytester, value):
+    done = suite(f"perfkit_gate.record('axpy', {value})", "--perfkit-record", "base.json")
+    done.stdout.fnmatch_lines("*UsageError: axpy: * is no number*")
+    assert not (pytester.path / "base.json").exists()
+
+
+@pytest.mark.parametrize("value", ["np.float32(2)", "np.array([2, 2])", "np.array(2.0)"])
+def test_numbers_of_numpy_are_figures(suite, pytester, value):
+    line = f"import numpy as np; perfkit_gate.record('axpy', {value})"
+    suite(line, "--perfkit-record", "base.json").assert_outcomes(passed=1)
+    (entry,) = load(pytester.path / "base.json")
+    assert {run.values for run in entry.runs} == {(2.0,)}
+
+
+def test_names_do_not_command_the_terminal(suite, pytester):
+    baseline(pytester.path / "base.json", *STEADY)
+    line = r"perfkit_gate.record('a\x1b[31m\n::error::b', 5e-5)"
+    done = suite(line, "--perfkit-baseline", "base.json")
+    assert "perfkit: a\ufffd[31m\ufffd::error::b: not in the baseline" in done.stdout.str()
+
+
+def test_sessions_at_the_same_time_lose_no_run(tmp_path, monkeypatch):
+    """Between what one session reads and what it writes no other one may write."""
+    from perfkit.testing.timings import Timings
+
+    path = baseline(tmp_path / "base.json", 1.0)
+    seen = []
+
+    def slow(found, about):
+        fresh = entries_of(found, about)
+        if len(found.runs) > 1 and not seen:  # the lock is held: another session would wait
+            seen.append(durable_is_locked(path))
+        return fresh
+
+    monkeypatch.setattr("perfkit.gate.baseline.entries_of", slow)
+    run = Run(benchmark="axpy", values=(5e-5,), unit=Unit.SECONDS, run="1")
+    Timings([], path).judged([run], Policy())
+    assert seen == [True]
+    assert [len(entry.runs) for entry in load(path)] == [2]
+
+
+def durable_is_locked(path):
+    try:
+        with durable.locked(path, patience_s=0.0):
+            return False
+    except UsageError:
+        return True
 
 
 def test_a_benchmark_twice_in_one_session_is_refused(suite):

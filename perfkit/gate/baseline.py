@@ -19,7 +19,7 @@ from perfkit.readers.results import ResultFile, Run
 from perfkit.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from perfkit.gate.evidence import Key, Series
     from perfkit.gate.noise_floor import NoiseFloor
@@ -61,6 +61,14 @@ def update(path: str | Path, entries: Iterable[Entry]) -> tuple[Entry, ...]:
         UsageError: the file cannot be written; it is as it was.
         InputError: what is there is no baseline: it is not overwritten.
     """
+    fresh = tuple(entries)
+    return change(path, lambda _: fresh)
+
+
+def change(
+    path: str | Path, made: Callable[[tuple[Entry, ...]], Iterable[Entry]]
+) -> tuple[Entry, ...]:
+    """``update`` with entries made of those that are there, which nobody else changes meanwhile."""
     with durable.locked(path):
         kept: tuple[Entry, ...] = ()
         with files.readable(path):
@@ -71,7 +79,7 @@ def update(path: str | Path, entries: Iterable[Entry]) -> tuple[Entry, ...]:
             except InputError as error:
                 hint = "it is left as it is; remove it, or record into another file"
                 raise InputError(error.message, where=error.where, hint=hint) from None
-        fresh = {entry.key: entry for entry in entries}
+        fresh = {entry.key: entry for entry in made(kept)}
         merged = {entry.key: entry for entry in kept} | fresh
         if fresh:
             durable.replace(path, written(merged.values()))

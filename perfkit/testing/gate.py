@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import pytest
 
 from perfkit.errors import UsageError
+from perfkit.files import printable
 from perfkit.gate.policy import Policy
 from perfkit.gate.verdict import Status, Verdict
 from perfkit.readers.results import Run, Unit
@@ -184,13 +185,11 @@ class Gate:
             known = Unit(unit)
         except ValueError:
             raise UsageError(f"unit {unit!r}", hint=f"one of {', '.join(Unit)}") from None
-        values = [value] if isinstance(value, int | float) else list(value)
-        if not values:
-            raise UsageError(f"{name}: no value")
+        values = _numbers(name, value)
         runs = [
             Run(
                 benchmark=name,
-                values=(float(one),),
+                values=(one,),
                 unit=known,
                 run=str(number + 1),
                 metric="time" if known is Unit.SECONDS else "value",
@@ -229,10 +228,23 @@ class Gate:
         pytest.skip(_words(open_))
 
 
+def _numbers(name: str, value: object) -> list[float]:
+    """One figure or several, of Python, NumPy or a framework; ``True`` is none."""
+    is_several = isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0
+    several = list(cast("Iterable[object]", value)) if is_several else [value]
+    if not several:
+        raise UsageError(f"{name}: no value")
+    for one in several:
+        if isinstance(one, bool | str | bytes) or not hasattr(one, "__float__"):
+            raise UsageError(f"{name}: {one!r} is no number")
+    return [float(cast("float", one)) for one in several]
+
+
 def _words(verdicts: Sequence[Verdict]) -> str:
     lines = []
     for one in verdicts:
         place = f" ({one.static.arch})" if one.static and one.static.arch else ""
         step = f"; next: {one.next_step}" if one.next_step else ""
-        lines.append(f"perfkit: {one.benchmark}{place}: {one.message} [{one.reason}]{step}")
+        line = f"perfkit: {one.benchmark}{place}: {one.message} [{one.reason}]{step}"
+        lines.append(printable(line))
     return "\n".join(lines)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from perfkit.cli.gate_inputs import Side
     from perfkit.gate.against import Recorded
+    from perfkit.gate.baseline_format import Entry
     from perfkit.gate.policy import Policy
 
 #: runs of a benchmark that a baseline keeps, the newest
@@ -91,14 +92,17 @@ class Timings:
         """Add this session's run to those that the baseline has of the same machine."""
         from perfkit.gate import baseline
 
-        there = baseline.load(path) if path.exists() else ()
         (fresh,) = baseline.entries_of(found, self._about)
-        earlier = next((entry.runs for entry in there if entry.key == fresh.key), ())
-        runs = [
-            replace(run, run=str(number + 1))
-            for number, run in enumerate((*earlier, *fresh.runs)[-KEPT_RUNS:])
-        ]
-        baseline.update(path, baseline.entries_of(replace(found, runs=tuple(runs)), self._about))
+
+        def grown(there: Sequence[Entry]) -> Sequence[Entry]:
+            earlier = next((entry.runs for entry in there if entry.key == fresh.key), ())
+            runs = tuple(
+                replace(run, run=str(number + 1))
+                for number, run in enumerate((*earlier, *fresh.runs)[-KEPT_RUNS:])
+            )
+            return baseline.entries_of(replace(found, runs=runs), self._about)
+
+        baseline.change(path, grown)
 
 
 def _only(recorded: Recorded, names: set[str]) -> Recorded:
