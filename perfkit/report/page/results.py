@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import isinf
 from pathlib import Path, PurePath
 from typing import Any, Final, NoReturn
 
@@ -19,6 +20,7 @@ from perfkit.report.conformance import breach
 _MOST_BYTES: Final = 256 * 2**20
 _SCHEMA: Final = re.compile(r"perfkit\.([a-z-]+)/([0-9]{1,6})")
 _VERSION: Final = 1
+_MOST_DIGITS: Final = 300
 
 
 @record
@@ -53,7 +55,9 @@ def load(path: Path) -> Result:
     name = shown(path)
     data = read(path, _MOST_BYTES, "a result of perfkit")
     try:
-        content = json.loads(data, parse_constant=_no_constant)
+        content = json.loads(
+            data, parse_constant=_no_constant, parse_float=_finite, parse_int=_small
+        )
     except (ValueError, RecursionError) as error:
         raise InputError(f"is no JSON: {error}", where=name, hint=_HINT) from None
     topic = _topic(content, name)
@@ -81,6 +85,20 @@ _HINT: Final = "perfkit writes its results with --format json --output FILE"
 
 def _no_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a number of JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if isinf(value):
+        raise ValueError(f"{text[:20]} is larger than any number here")
+    return value
+
+
+def _small(text: str) -> int:
+    """Whatever is made of an integer has to hold it: a float does up to 308 digits."""
+    if len(text) > _MOST_DIGITS:
+        raise ValueError(f"{text[:20]}… is larger than any number here")
+    return int(text)
 
 
 def _topic(content: Any, name: str) -> str:

@@ -212,6 +212,14 @@ def resolved(rules, rule):
     return rules["$defs"][rule["$ref"].removeprefix("#/$defs/")] if "$ref" in rule else rule
 
 
+@pytest.mark.parametrize("number", ["1" + "0" * 400, "-1e400", "9" * 301, "NaN"])
+def test_numbers_that_nothing_holds_are_refused(tmp_path, number):
+    path = tmp_path / "a.json"
+    path.write_text(f'{{"schema": "perfkit.roofline/1", "results": [{{"flops": {number}}}]}}')
+    with pytest.raises(InputError, match="is no JSON: "):
+        load(path)
+
+
 def test_every_topic_shows_its_rows():
     """A page of a gate that failed must say which benchmark did."""
     listed = 0
