@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from perfkit.analysis import block_scores
 from perfkit.analysis.block_scores import Cell
@@ -22,6 +22,10 @@ from perfkit.record import record
 
 if TYPE_CHECKING:
     from perfkit.arch.types import Target
+
+
+#: block sizes that are not as good, shown beside those that are
+_NEXT_BEST: Final = 3
 
 
 class Restriction(StrEnum):
@@ -108,6 +112,15 @@ class Place:
 
 
 @record
+class Alternative:
+    """Another block size, and what it would be on every target."""
+
+    threads: int
+    is_tied: bool  #: as good as the one that is taken, by the scores
+    places: tuple[Place, ...]  #: in the order of the requests
+
+
+@record
 class Choice:
     """A block size, and what it is on every target."""
 
@@ -116,6 +129,8 @@ class Choice:
     places: tuple[Place, ...]  #: in the order of the requests
     most_warps: tuple[int, ...]  #: on each target, of any block size that launches there
     restrictions: tuple[Restriction, ...]  #: why some target has fewer warps than it could
+    #: from the best on: the one that is taken, those tied with it, the next best few
+    alternatives: tuple[Alternative, ...]
 
 
 def choose(requests: Sequence[Request], wish: Wish) -> Choice:
@@ -140,13 +155,19 @@ def choose(requests: Sequence[Request], wish: Wish) -> Choice:
     scores = block_scores.scores(fitting)
     best = max(scores.values())
     tied = tuple(sorted(t for t, score in scores.items() if score == best))
-    threads = max(
-        tied,
-        key=lambda t: block_scores.preference(t, requests[0].target.capability.limits.warp_size),
+    warp = requests[0].target.capability.limits.warp_size
+    order = sorted(
+        scores, key=lambda t: (scores[t], block_scores.preference(t, warp)), reverse=True
     )
-    places = tuple(
-        _place(r, threads, cell) for r, cell in zip(requests, fitting[threads], strict=True)
+    alternatives = tuple(
+        Alternative(
+            threads=t,
+            is_tied=t in tied,
+            places=tuple(_place(r, t, cell) for r, cell in zip(requests, fitting[t], strict=True)),
+        )
+        for t in order[: len(tied) + _NEXT_BEST]
     )
+    threads, places = alternatives[0].threads, alternatives[0].places
     # what cudaOccupancyMaxPotentialBlockSize answers for each
     most = [max(of, key=lambda t: of[t] * t) for of in known]
     warps = tuple(of[t] * ceil_div(t, 32) for of, t in zip(known, most, strict=True))
@@ -157,6 +178,7 @@ def choose(requests: Sequence[Request], wish: Wish) -> Choice:
         places=places,
         most_warps=warps,
         restrictions=tuple(_restrictions(requests, wish, places)) if short else (),
+        alternatives=alternatives,
     )
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from perfkit.models.cluster import ClusterOccupancy, active_clusters, check_cluster, largest_known
+from perfkit.analysis import cluster_choice
 from perfkit.models.ops import ceil_div, round_up
 from perfkit.models.waves import Waves, waves
 from perfkit.record import record
@@ -50,7 +50,7 @@ def grids(place: Place, wish: Wish) -> tuple[Grid, ...]:
     wave = gpu.sm_count * place.blocks_per_sm
     unit = wish.cluster or 1
     if wish.cluster is not None:
-        wave = _cluster(place, wish.cluster).active_blocks
+        wave = cluster_choice.resident(place, wish.cluster).active_blocks
     if wave == 0:
         return ()
     found = []
@@ -77,27 +77,3 @@ def recommended(found: tuple[Grid, ...]) -> Form | None:
     """One to one where the problem is known and a grid of that size exists."""
     forms = [grid.form for grid in found]
     return forms[0] if forms else None
-
-
-def clusters(place: Place, size: int | None) -> tuple[ClusterOccupancy, ...]:
-    """Clusters resident on the product by size: every power of two, and ``size``.
-
-    Nothing where no cluster was asked for, or the target has no number of SMs.
-    """
-    target = place.request.target
-    if size is None or target.gpu is None:
-        return ()
-    most = largest_known(check_cluster(target.capability, size))
-    sizes = {n for n in (1, 2, 4, 8, 16) if n <= most} | {size}
-    return tuple(_cluster(place, n) for n in sorted(sizes))
-
-
-def _cluster(place: Place, size: int) -> ClusterOccupancy:
-    target = place.request.target
-    assert target.gpu is not None  # noqa: S101 - the callers looked
-    return active_clusters(
-        target.capability,
-        target.gpu,
-        size=size,
-        blocks_per_sm=place.occupancy.blocks_per_sm,
-    )

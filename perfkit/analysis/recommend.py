@@ -1,7 +1,8 @@
 """Which launch to use for a kernel on one or several GPUs, and why.
 
 The block size comes from ``analysis.block_sizes``, the carveout from ``analysis.carveout_choice``,
-the grid from ``analysis.grids``; ``analysis.budgets`` says what other choices would cost. Nothing
+the grid from ``analysis.grids``, the cluster size from ``analysis.cluster_choice``;
+``analysis.budgets`` says what other choices would cost. Nothing
 here was run: what is best for the occupancy need not be the fastest, and the remarks say when it is
 not worth chasing.
 """
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from perfkit.analysis import block_sizes, budgets, carveout_choice, grids
+from perfkit.analysis import block_sizes, budgets, carveout_choice, cluster_choice, grids
 from perfkit.analysis.block_sizes import Choice, Place, Request, Wish
 from perfkit.analysis.budgets import Budget, RegisterStep
 from perfkit.analysis.carveout_choice import CarveoutChoice
@@ -22,7 +23,7 @@ from perfkit.models.cluster import check_cluster, is_open
 from perfkit.record import record
 
 if TYPE_CHECKING:
-    from perfkit.models.cluster import ClusterOccupancy
+    from perfkit.analysis.cluster_choice import ClusterChoice
 
 #: Best Practices Guide 13, Calculating Occupancy: going from 66 to 100 % rarely pays
 _ENOUGH: Final = 0.66
@@ -61,7 +62,7 @@ class Advice:
     step: RegisterStep | None
     grids: tuple[Grid, ...]
     form: Form | None  #: the grid to use; None: the target has no number of SMs
-    clusters: tuple[ClusterOccupancy, ...]
+    cluster: ClusterChoice | None  #: None: no clusters there, or no number of SMs
     remarks: tuple[Remark, ...]
 
     @property
@@ -163,7 +164,7 @@ def _advice(place: Place, most_warps: int, wish: Wish) -> Advice:
         step=step,
         grids=found,
         form=grids.recommended(found),
-        clusters=grids.clusters(place, wish.cluster),
+        cluster=cluster_choice.choose(place, wish),
         remarks=tuple(_remarks(place, most_warps, step, found, wish)),
     )
 

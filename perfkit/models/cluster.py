@@ -10,6 +10,7 @@ answered as an upper bound, too.
 Formula:
     clusters of a group of s SMs = s * blocks_per_sm // size  if  s >= size, else 0
     clusters                     = their sum over all groups
+    SMs in use at most           = sum over all groups of min(s, clusters of the group * size)
 
 Units: blocks per cluster, SMs, clusters on the whole GPU.
 
@@ -112,7 +113,11 @@ def active_clusters(
         blocks_per_sm = min(blocks_per_sm, limits.max_blocks_per_sm)
     groups = gpu.cluster_sm_groups
     known = not is_open(limits, size)
-    count = sum(sms * blocks_per_sm // size for sms in groups or (gpu.sm_count,) if sms >= size)
+    held = [
+        (sms, sms * blocks_per_sm // size if sms >= size else 0)
+        for sms in groups or (gpu.sm_count,)
+    ]
+    count = sum(clusters for _, clusters in held)
     return ClusterOccupancy(
         size=size,
         portable=size <= limits.max_portable,
@@ -120,5 +125,5 @@ def active_clusters(
         known=known,
         exact=groups is not None and known,
         active_blocks=count * size,
-        sms_in_use_at_most=min(gpu.sm_count, count * size),
+        sms_in_use_at_most=sum(min(sms, clusters * size) for sms, clusters in held),
     )

@@ -11,6 +11,7 @@ import pytest
 import perfkit
 from perfkit.analysis import recommend as module
 from perfkit.analysis.block_sizes import Request, Restriction, Wish, choose
+from perfkit.analysis.cluster_choice import Why
 from perfkit.analysis.recommend import Kind, recommend
 from perfkit.analysis.sweep import blocks_per_sm
 from perfkit.arch import catalog
@@ -189,6 +190,37 @@ def test_ties_are_broken_the_same_way_every_time():
     assert ask("9.0", regs=36, static_bytes=4096) == ask("9.0", regs=36, static_bytes=4096)
 
 
+def test_what_ties_and_the_next_best_are_told_with_their_limits():
+    """92 registers on 8.0 are 12 allocation units of 256 per warp: 5 warps in a fourth of 16 K.
+
+    Twenty warps in all: blocks of w warps make ``20 // w * w`` resident warps of them.
+    """
+    found = ask("8.0", regs=92)
+    resident = {w * 32: 20 // w * w for w in range(1, 21)}
+    tied = {threads for threads, warps in resident.items() if warps == 20}
+    rows = found.choice.alternatives
+    assert rows[0].threads == found.threads
+    assert {one.threads for one in rows if one.is_tied} == tied == set(found.choice.tied)
+    assert [one.is_tied for one in rows] == sorted((one.is_tied for one in rows), reverse=True)
+    rest = sorted((warps for t, warps in resident.items() if t not in tied), reverse=True)
+    assert [one.places[0].warps_per_sm for one in rows if not one.is_tied] == rest[:3]
+    for one in rows:
+        (place,) = one.places
+        alone = perfkit.occupancy("8.0", threads=one.threads, regs=92)
+        assert (place.blocks_per_sm, place.limited_by) == (alone.blocks_per_sm, alone.binding)
+        assert place.warps_per_sm == resident[one.threads]
+
+
+def test_alternatives_on_several_targets_and_of_a_block_size_that_is_given():
+    found = ask("8.9,9.0", regs=40)
+    for one in found.choice.alternatives:
+        labels = [place.request.target.label for place in one.places]
+        assert labels == ["8.9", "9.0"]
+        assert {place.threads for place in one.places} == {one.threads}
+    (only,) = ask("9.0", regs=40, exact_threads=96).choice.alternatives
+    assert (only.threads, only.is_tied) == (96, True)
+
+
 @pytest.mark.parametrize("order", ["8.0,8.9,9.0", "9.0,8.0,8.9", "8.9,9.0,8.0"])
 def test_the_order_of_the_targets_does_not_matter(order):
     found = ask(order, regs=40, static_bytes=20480)
@@ -333,8 +365,8 @@ def test_clusters_hold_at_most_eight_blocks_per_sm():
     (advice,) = found.advices
     assert advice.place.blocks_per_sm <= 8
     assert found.threads == 256  # 8 blocks of 8 warps fill the SM
-    assert [one.size for one in advice.clusters] == [1, 2, 4, 8, 16]
-    four = next(one for one in advice.clusters if one.size == 4)
+    assert [one.size for one in advice.cluster.sizes] == [1, 2, 4, 8, 16]
+    four = next(one for one in advice.cluster.sizes if one.size == 4)
     assert advice.grids[-1].blocks == four.active_blocks
     small = ask("h200", regs=16, cluster=4, max_threads=64)
     assert small.choice.restrictions == (Restriction.CLUSTER,)
@@ -352,11 +384,56 @@ def test_waves_are_those_of_clusters():
     one_to_one, *_, persistent = found.advices[0].grids
     assert one_to_one.blocks == 7000
     assert one_to_one.waves.blocks_per_wave == persistent.blocks
-    seven = next(one for one in found.advices[0].clusters if one.size == 7)
+    seven = next(one for one in found.advices[0].cluster.sizes if one.size == 7)
     assert (
         persistent.blocks == seven.active_blocks == 7 * (2 * (18 * 8 // 7) + 5 * (16 * 8 // 7) + 9)
     )
     assert persistent.waves.waves == 1
+
+
+#: SMs of the measured H200 that can share a cluster, tests/data/h200
+GROUPS = (18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2)
+
+
+def test_a_kernel_without_a_use_for_clusters_gets_none_and_hears_how_large_one_may_be():
+    # blocks of 227 KiB, one on an SM: a group of s SMs holds s // 4 clusters of four
+    (advice,) = ask("h200", regs=32, dynamic_bytes=227 * 1024).advices
+    assert sum(GROUPS) == 132
+    assert (advice.place.blocks_per_sm, advice.cluster.size) == (1, 1)
+    assert advice.cluster.why is Why.NO_USE
+    for one in advice.cluster.sizes:
+        held = [sms // one.size for sms in GROUPS]
+        assert (one.active_clusters, one.active_blocks) == (sum(held), sum(held) * one.size)
+        assert one.sms_in_use_at_most == sum(held) * one.size
+    assert [one.sms_in_use_at_most for one in advice.cluster.sizes] == [132, 132, 120, 120, 112]
+    assert advice.cluster.largest_on_every_sm == 2
+
+
+def test_several_blocks_per_sm_do_not_put_clusters_on_groups_that_are_too_small():
+    # six blocks on an SM are plenty for every group of eight SMs and more; pairs hold no four
+    (advice,) = ask("h200", regs=40, exact_threads=256).advices
+    assert advice.place.blocks_per_sm == 6
+    four = next(one for one in advice.cluster.sizes if one.size == 4)
+    assert four.active_clusters == sum(sms * 6 // 4 for sms in GROUPS if sms >= 4) == 186
+    assert four.sms_in_use_at_most == sum(sms for sms in GROUPS if sms >= 4) == 124
+
+
+def test_a_cluster_that_is_asked_for_is_what_is_recommended():
+    (advice,) = ask("h200", regs=32, cluster=4).advices
+    assert (advice.cluster.size, advice.cluster.why) == (4, Why.ASKED)
+    assert advice.cluster.largest_on_every_sm == 2
+
+
+@pytest.mark.parametrize("name", ["h100", "b200"])
+def test_where_the_groups_are_not_known_no_size_is_said_to_reach_every_sm(name):
+    (advice,) = ask(name, regs=32).advices
+    assert advice.cluster.largest_on_every_sm is None
+    assert not any(one.exact for one in advice.cluster.sizes)
+
+
+@pytest.mark.parametrize("name", ["a100", "9.0"])
+def test_no_table_of_clusters_where_there_are_none_or_no_number_of_sms(name):
+    assert ask(name, regs=32).advices[0].cluster is None
 
 
 def test_large_clusters_need_opting_in():

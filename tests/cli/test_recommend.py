@@ -107,6 +107,47 @@ def test_csv_has_a_row_for_each_target(perfkit):
     ]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("-g h200 -r 40", "note: no cluster, unless the kernel uses one"),
+        ("-g h200 -r 40", "; up to 2 blocks per cluster every SM keeps work"),
+        ("-g h100,b200 -r 40", "note: h100-sxm5, b200: no cluster, unless"),
+        ("-g h100 -r 40", "depends on how the SMs are grouped, and that was not measured"),
+        ("-g h200 -r 40 --cluster 4", "note: clusters of 4: the size asked for"),
+    ],
+)
+def test_the_reason_for_a_cluster_or_none(perfkit, arguments, says):
+    assert says in perfkit(f"recommend {arguments}").out
+
+
+def test_clusters_as_json(perfkit):
+    def result(arguments):
+        return recommendations(perfkit(f"recommend {arguments} -r 40 -f json"))[0]["results"][0]
+
+    keys = ("cluster_recommended", "cluster_reason", "largest_cluster_on_every_sm")
+    assert [result("-g h200")[key] for key in keys] == [1, "no_use", 2]
+    assert [result("-g h200 --cluster 4")[key] for key in keys] == [4, "asked", 2]
+    assert [result("-g h100")[key] for key in keys] == [1, "no_use", None]
+    assert [result("-g a100")[key] for key in keys] == [None, None, None]
+    assert [one["size"] for one in result("-g h200")["clusters"]] == [1, 2, 4, 8, 16]
+
+
+def test_block_sizes_that_tie_each_with_its_limit(perfkit):
+    # by registers 51 warps of 40 fit; 768 threads are 24 of them, and 2 * 24 fill 64 slots as well
+    done = perfkit("recommend -g h200 -r 40 -f json")
+    (found,) = recommendations(done)
+    rows = {one["block_threads"]: one for one in found["alternatives"]}
+    assert [t for t in sorted(rows) if rows[t]["tied"]] == found["tied_block_threads"]
+    assert sum(not one["tied"] for one in rows.values()) == 3
+    assert rows[256]["results"][0]["limited_by"] == ["registers"]
+    assert rows[768]["results"][0]["limited_by"] == ["warps", "registers"]
+    assert done.out == perfkit("recommend -g h200 -r 40 -f json").out
+    table = perfkit("recommend -g h200 -r 40").out
+    assert "Block sizes, the best first" in table
+    assert "Block sizes" not in perfkit("recommend -g h200 -r 40 -t 256").out
+
+
 @pytest.mark.parametrize("kind", ["cuda", "cuda-core", "cupy", "numba", "triton"])
 def test_code(perfkit, kind):
     done = perfkit(f"recommend -g h100 -r 40 --code {kind}")

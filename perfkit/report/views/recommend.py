@@ -11,6 +11,7 @@ from perfkit.analysis.carveout_choice import CarveoutChoice
 from perfkit.analysis.grids import Grid
 from perfkit.analysis.recommend import Advice, Recommendation
 from perfkit.report.document import Column, Document, Table
+from perfkit.report.views import recommend_choices as choices
 from perfkit.report.views.recommend_notes import notes
 from perfkit.units import format_bytes
 
@@ -69,10 +70,11 @@ def _tables(found: Recommendation) -> tuple[Table, ...]:
     shown = [f for f in _ANSWER if f[0].key != "relative" or any(a.relative < 1 for a in advices)]
     return (
         _table(_heading(found), (*_IDENTITY, *shown), advices),
+        choices.alternatives(found.choice),
         _grids(found),
         _table("Shared memory and L1 of an SM", (_TARGET, *_CACHE), advices),
         _budgets(advices),
-        _clusters(advices),
+        choices.clusters(advices),
     )
 
 
@@ -159,31 +161,6 @@ def _around(advice: Advice) -> list[Budget]:
     ]
 
 
-def _clusters(advices: Sequence[Advice]) -> Table:
-    rows = tuple(
-        (
-            advice.place.request.target.label,
-            one.size,
-            one.active_clusters if one.exact else f"at most {one.active_clusters}",
-            one.active_blocks,
-            one.portable,
-        )
-        for advice in advices
-        for one in advice.clusters
-    )
-    return Table(
-        title="Clusters on the whole GPU",
-        columns=(
-            Column("target", "GPU"),
-            Column("size", "blocks per cluster", "count"),
-            Column("active_clusters", "active clusters"),
-            Column("active_blocks", "their blocks", "count"),
-            Column("portable", "portable", "yes"),
-        ),
-        rows=rows,
-    )
-
-
 _FLAT: Final = (
     "kernel", "target", "block_threads", "dynamic_shared_bytes", "carveout_percent",
     "blocks_per_sm", "warps_per_sm", "occupancy", "relative_occupancy", "limited_by", "grid_form",
@@ -213,6 +190,7 @@ def _one(found: Recommendation) -> dict[str, Any]:
         "kernel": found.advices[0].place.request.kernel,
         "block_threads": found.threads,
         "tied_block_threads": list(choice.tied),
+        "alternatives": choices.alternatives_content(choice),
         "dynamic_shared_bytes": found.dynamic_bytes,
         "carveout_percent": found.carveout,
         "cluster_size": wish.cluster,
@@ -251,7 +229,7 @@ def _result(found: Recommendation, advice: Advice) -> dict[str, Any]:
         "grid_blocks": grid.blocks if grid else None,
         "grids": [_grid(one) for one in advice.grids],
         "budgets": [asdict(row) for row in advice.budgets],
-        "clusters": [asdict(one) for one in advice.clusters],
+        **choices.clusters_content(advice),
         "remarks": [
             {"kind": remark.kind.value, "value": remark.value, "other": remark.other}
             for remark in advice.remarks

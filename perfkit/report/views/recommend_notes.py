@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from perfkit.analysis.block_sizes import Restriction
+from perfkit.analysis.cluster_choice import ClusterChoice, Why
 from perfkit.analysis.recommend import Advice, Kind, Recommendation, Remark
 from perfkit.units import format_bytes, format_ratio
 
@@ -58,6 +59,14 @@ _REMARKS: Final[dict[Kind, Callable[[Remark], str]]] = {
 }
 
 
+_USES: Final = "distributed shared memory, TMA multicast, a barrier of the cluster"
+_TOO_LARGE: Final = "clusters of two blocks or more leave SMs without work"
+_NO_GROUPS: Final = (
+    "which sizes leave no SM without work depends on how the SMs are grouped, and that was not "
+    "measured for this product"
+)
+
+
 def notes(found: Recommendation) -> list[str]:
     """A sentence each; what holds for every target is said once."""
     said = [_tied(found), *_restricted(found)]
@@ -66,7 +75,7 @@ def notes(found: Recommendation) -> list[str]:
         label = advice.place.request.target.label
         texts = [*(_REMARKS[r.kind](r) for r in advice.remarks), *_carveout(advice)]
         said += [f"{label}: {text}" if several else text for text in texts]
-    said += _common_carveout(found)
+    said += [*_clusters(found), *_common_carveout(found)]
     said += _no_grid(found)
     return list(dict.fromkeys(text for text in said if text))
 
@@ -97,6 +106,30 @@ def _carveout(advice: Advice) -> list[str]:
     return [
         f"a carveout of {span} leaves L1 {gain} more than the default and costs no block{known}"
     ]
+
+
+def _clusters(found: Recommendation) -> list[str]:
+    """What holds for several GPUs is said once, of them all."""
+    said: dict[str, list[str]] = {}
+    for advice in found.advices:
+        if advice.cluster is not None:
+            said.setdefault(_cluster(advice.cluster), []).append(advice.place.request.target.label)
+    if len(found.advices) == 1:
+        return list(said)
+    return [f"{', '.join(labels)}: {text}" for text, labels in said.items()]
+
+
+def _cluster(choice: ClusterChoice) -> str:
+    if choice.why is Why.ASKED:
+        return (
+            f"clusters of {choice.size}: the size asked for, by --cluster or by the kernel's "
+            "__cluster_dims__"
+        )
+    most = choice.largest_on_every_sm
+    room = _NO_GROUPS if most is None else _TOO_LARGE
+    if most is not None and most > 1:
+        room = f"up to {most} blocks per cluster every SM keeps work"
+    return f"no cluster, unless the kernel uses one ({_USES}); {room}"
 
 
 def _common_carveout(found: Recommendation) -> list[str]:
