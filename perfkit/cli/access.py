@@ -35,8 +35,9 @@ def coalescing(
 ) -> None:
     """Count the sectors of accesses to global memory.
 
-    Sectors of 32 bytes, cache lines, and how much of what moves is used. Elements count from the
-    start of an aligned array.
+    Sectors of 32 bytes (the access to one is a transaction in NVIDIA's Best Practices Guide), cache
+    lines of four sectors, and how much of what moves is used. Elements count from the start of an
+    aligned array.
     """
     from perfkit.analysis.access import coalescing as cost
     from perfkit.report.views import coalescing as view

@@ -1,10 +1,12 @@
 """Global memory: the sectors that one access of one warp touches.
 
 Memory moves in sectors of 32 bytes; four of them are a cache line of 128 bytes. The cost of an
-access is the number of distinct sectors that its active lanes touch, in whatever order.
+access is the number of distinct sectors that its active lanes touch, in whatever order. The access
+to one sector is what the Best Practices Guide calls a transaction, so that their number is the
+same; of a cache line only the sectors that are touched move.
 
 Formula:
-    sectors    = |{ floor(b / 32) : b a byte that an active lane reads or writes }|
+    sectors    = |{ floor(b / 32) : b a byte that an active lane reads or writes }| = transactions
     efficiency = distinct bytes used / (32 * sectors)
 
 Units: byte addresses, one per lane; 1, 2, 4, 8 or 16 bytes per lane; efficiency is 0..1.

@@ -55,6 +55,29 @@ def test_strides(read, arguments, sectors, efficiency):
     assert package.sectors(found["width_bytes"], found["addresses"]) == sectors
 
 
+@pytest.mark.parametrize(
+    ("arguments", "transactions", "lines"),
+    [
+        # Best Practices Guide, 10.2.1.1 and 10.2.1.2: 32 floats in order take four transactions of
+        # 32 bytes, and five where the array begins off; they lie in one line of 128 bytes, or two
+        ("", 4, 1),
+        ("--offset 1", 5, 2),
+        # every 32nd float: each lane its own transaction and its own line
+        ("--stride 32", 32, 32),
+    ],
+)
+def test_transactions_are_the_accesses_to_sectors(perfkit, read, arguments, transactions, lines):
+    (one,) = read("coalescing", *arguments.split())["results"]
+    assert one["transactions"] == one["sectors"] == transactions
+    assert one["lines"] == lines <= transactions <= 4 * lines
+    table = perfkit(f"access coalescing {arguments}").out
+    assert "sectors (transactions)" in table
+    assert (
+        "note: a transaction, as the Best Practices Guide calls it, is the access to one sec"
+        in table
+    )
+
+
 def test_an_index_in_a_block(read):
     # 8 threads along x: four rows of 32 bytes in a warp, 400 bytes apart, not on a sector's edge
     content = read(

@@ -14,6 +14,10 @@ from perfkit.report.views import access as words
 from perfkit.report.views import lanes
 
 _MOST_LINES: Final = 8  #: of a picture
+_SECTORS: Final = (
+    "a transaction, as the Best Practices Guide calls it, is the access to one sector of 32 bytes; "
+    "four sectors make a cache line of 128 bytes, of which only those that are touched move"
+)
 
 
 @record
@@ -32,7 +36,7 @@ _COLUMNS: Final[tuple[tuple[Column, Callable[[Coalescing], Any]], ...]] = (
     (Column("pattern", "access"), words.label),
     (Column("layout", "layout"), words.layout),
     (Column("lanes", "lanes", "count"), lambda f: f.detail.lanes),
-    (Column("sectors", "sectors", "count"), lambda f: f.detail.sectors),
+    (Column("sectors", "sectors (transactions)", "count"), lambda f: f.detail.sectors),
     (
         Column("fewest_sectors", "fewest", "count"),
         lambda f: -(-f.detail.used_bytes // SECTOR_BYTES),
@@ -150,6 +154,7 @@ def _notes(found: Sequence[Coalescing]) -> list[str]:
                 f"{one.access.label}: lanes share addresses; {detail.asked_bytes} B asked for are "
                 f"{detail.used_bytes} B of memory"
             )
+    notes.append(_SECTORS)
     notes.append("efficiency: bytes used over bytes moved, in sectors of 32 bytes")
     notes.append("byte 0 is the start of the array, taken as aligned (cudaMalloc gives 256 bytes)")
     return list(dict.fromkeys(notes))
@@ -161,6 +166,7 @@ def content(found: Sequence[Coalescing], struct: Struct | None = None) -> dict[s
             {
                 **words.access_content(one),
                 "sectors": one.detail.sectors,
+                "transactions": one.detail.sectors,
                 "fewest_sectors": -(-one.detail.used_bytes // SECTOR_BYTES),
                 "lines": one.detail.lines,
                 "asked_bytes": one.detail.asked_bytes,
