@@ -15,6 +15,7 @@ from typing import Final, Literal, NamedTuple
 from perfkit.analysis.pairing import match
 from perfkit.analysis.steps import Launch
 from perfkit.arch import catalog
+from perfkit.compiled.log_records import NO_CALLEE
 from perfkit.errors import UnknownTarget, UsageError
 from perfkit.kernel import KernelResources
 from perfkit.record import record
@@ -194,15 +195,17 @@ def needed(kernel: KernelResources, name: str) -> Known:
         return Known(kernel.cumulative_stack_bytes)
     if own is None:
         return Known(None, kernel.unknown.get(name, "not in the file"))
-    # None: the log names no function that the kernel calls
-    called = getattr(kernel, _CALLEES[name]) if name in _CALLEES else None
+    if name not in _SPILLS:
+        return Known(own)
+    called: int | None = getattr(kernel, f"callee_{name}")
+    # with a log of whole records no name means that nothing is called
+    why = kernel.unknown.get(f"callee_{name}", NO_CALLEE)
+    if called is None and why != NO_CALLEE:
+        return Known(None, f"of the functions that it calls: {why}")
     return Known(own + (called or 0))
 
 
-_CALLEES: Final = {
-    "spill_store_bytes": "callee_spill_store_bytes",
-    "spill_load_bytes": "callee_spill_load_bytes",
-}
+_SPILLS: Final = frozenset({"spill_store_bytes", "spill_load_bytes"})
 
 
 _NO_BLOCK: Final = "the kernel has no launch bounds, and no --threads is given"

@@ -15,7 +15,6 @@ from perfkit.analysis.roofline import Question, roofline
 from perfkit.analysis.steps import Launch
 from perfkit.arch import catalog
 from perfkit.compiled.definitions import source_line
-from perfkit.compiled.log_records import NO_CALLEE
 from perfkit.errors import UsageError
 from perfkit.files import shown
 from perfkit.kernel import DType
@@ -188,10 +187,6 @@ def _field(kernel: KernelResources, quantity: str) -> Known:
     total: float = 0
     for name in _FIELDS[quantity]:
         found = needed(kernel, name)
-        # with a log of whole records no name means that nothing is called
-        why = kernel.unknown.get(f"callee_{name}", NO_CALLEE)
-        if found.value is not None and why != NO_CALLEE and name.startswith("spill"):
-            found = Known(None, f"of the functions that it calls: {why}")
         if found.value is None:
             return found
         total += found.value

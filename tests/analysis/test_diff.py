@@ -7,6 +7,7 @@ import random
 import pytest
 
 from perfkit.analysis.diff import OCCUPANCY, QUANTITIES, diff, occupancy
+from perfkit.compiled.log_records import NO_CALLEE
 from perfkit.errors import InvalidLaunch, UsageError
 from perfkit.kernel import KernelResources
 
@@ -102,6 +103,25 @@ def test_what_the_kernel_calls_counts():
     assert one(calls, own).status == "unchanged"
     # a cubin knows no spills at all
     assert one(calls, {"spill_store_bytes": None}).status == "not_comparable"
+
+
+def test_spills_of_what_the_kernel_calls_may_not_be_known():
+    """A log with functions beside the kernels does not say who calls them: not 0, but unknown."""
+    why = "line 7: a function spills, and who calls it is not in the log"
+    names = ("callee_spill_store_bytes", "callee_spill_load_bytes")
+    apart = {**dict.fromkeys(names), "unknown": dict.fromkeys(names, why)}
+    for old, new in ((apart, {}), ({}, apart)):
+        pair = one(old, new)
+        assert pair.status == "not_comparable"
+        spills = [c for c in pair.changes if c.quantity.name.startswith("spill")]
+        assert len(spills) == 2
+        assert {c.why_not for c in spills} == {f"of the functions that it calls: {why}"}
+    # both unknown are no change, and no evidence of the same
+    spills = [c for c in one(apart, apart).changes if c.quantity.name.startswith("spill")]
+    assert {c.verdict for c in spills} == {"unknown"}
+    # a log of whole records that names no function: the kernel calls none
+    none = {**dict.fromkeys(names), "unknown": dict.fromkeys(names, NO_CALLEE)}
+    assert one(none, {}).status == "unchanged"
 
 
 def test_registers_within_one_step_are_worse_without_occupancy_being_so():
