@@ -231,8 +231,12 @@ def _keeper(folder: Path | None, is_stored: bool) -> Callable[[Sequence[Attempt]
     def keep(attempts: Sequence[Attempt]) -> None:
         for side in _SIDES[is_stored:]:
             found = results(attempts, side, {})
-            if found.runs:
+            if not found.runs:
+                continue
+            try:
                 durable.replace(folder / f"{side}.csv", render(found.runs).encode())
+            except UsageError as error:  # a full disk must not cost the runs that are done
+                talk.note(f"not kept: {error}")
 
     return keep
 

@@ -144,6 +144,19 @@ def test_every_format(perfkit):
         assert "slower" in done.out
 
 
+def test_a_copy_that_cannot_be_kept_does_not_cost_the_verdict(perfkit):
+    Path("back.py").write_text("import os; os.makedirs('kept', exist_ok=True); print('time: 5 ms')")
+    call = pair([], [], *TEXT, "--keep", "kept")
+    for option, name in (("--baseline-cmd", "back.py"), ("--candidate-cmd", "gone.py")):
+        call[call.index(option) + 1] = f"{sys.executable} {name}"
+    Path("gone.py").write_text(
+        "import shutil; shutil.rmtree('kept', ignore_errors=True); print('time: 5 ms')"
+    )
+    done = perfkit(call)
+    assert done.code == 0, done.err
+    assert "not kept: kept" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
