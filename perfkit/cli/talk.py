@@ -12,8 +12,10 @@ _QUIET: Final = {"quiet": False}
 _SAID: Final[set[str]] = set()
 _ASKED: Final[list[str]] = []
 _OUTPUT: Final = ("-o", "--output")
-#: what moves the cursor or speaks to the terminal; lines and tabs may stand
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+#: what moves the cursor, speaks to the terminal or turns directions; lines and tabs may stand
+_CONTROL: Final = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+)
 
 
 def be_quiet(quiet: bool) -> None:

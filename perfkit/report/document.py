@@ -46,8 +46,8 @@ Unit = Literal[
 ABSENT: Final = "-"
 
 
-#: what moves the cursor, ends a line or speaks to the terminal
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+#: what moves the cursor, ends a line, speaks to the terminal or turns the direction of what follows
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+")
 
 
 def printable(text: str) -> str:

@@ -12,8 +12,10 @@ from typing import Final
 
 from perfkit.report.findings import Finding, Level, place
 
-#: what speaks to a terminal that shows the log
-_CONTROL: Final = re.compile(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+#: what speaks to a terminal that shows the log, or turns the direction of what follows
+_CONTROL: Final = re.compile(
+    r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 #: of each kind, in one step
 MOST: Final = 10
 _COMMANDS: Final[dict[Level, str]] = {"error": "error", "warning": "warning", "note": "notice"}

@@ -13,6 +13,7 @@ from perfkit.report.document import Column, Table
         ("text", "a b", "a b"),
         ("text", "two\r\nlines", "two lines"),
         ("text", "\x1b]0;title\x07", " ]0;title "),
+        ("text", "k\u202edet\u2066s\u2069ever\u2028", "k det s ever "),
         ("count", 0, "0"),
         ("count", 1978.9, "1978.9"),
         ("count", 80.0, "80"),

@@ -285,6 +285,11 @@ def test_nothing_wrong_is_an_empty_list_of_results():
 COMMAND = re.compile(r"::(error|warning|notice) ([^:\r\n]*)::([^\r\n]*)")
 
 
+def test_no_name_turns_the_direction_of_a_log():
+    one = replace(FINDINGS[0], title="k\u202edet\u2066s", message="m\u2028")
+    assert github.workflow_commands([one])[0].endswith("title=k\ufffddet\ufffds::m\ufffd")
+
+
 def test_workflow_commands_are_one_line_each_and_escaped():
     lines = github.workflow_commands(FINDINGS)
     for line in lines:
