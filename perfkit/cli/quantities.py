@@ -16,8 +16,8 @@ def scaled(
     Raises:
         UsageError: not a number, negative, more than ``most``, or 0 unless ``zero`` allows it.
 
-    >>> scaled(600, "--latency-ns", 1e-9)
-    6e-07
+    >>> scaled(1500, "--clock-mhz", 1e6)
+    1500000000.0
     """
     if value is None:
         return None
