@@ -15,7 +15,14 @@ from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.errors import UsageError
 
-app = new_app(no_args_is_help=True, help="Memory accesses and branches of a warp.")
+app = new_app(
+    no_args_is_help=True,
+    help="Memory accesses and branches of a warp.",
+    epilog=examples(
+        "perfkit access coalescing --stride 2 --width 4",
+        "perfkit access banks --tile 32,32 --row lane --column 0",
+    ),
+)
 
 
 @app.command(

@@ -13,7 +13,11 @@ from perfkit.cli.emit import emit
 from perfkit.cli.help import examples, new_app
 from perfkit.errors import EXIT_NO, UsageError
 
-app = new_app(no_args_is_help=True, help="Compute capabilities: limits and features.")
+app = new_app(
+    no_args_is_help=True,
+    help="Compute capabilities: limits and features.",
+    epilog=examples("perfkit arch show 9.0 --sources", "perfkit arch compare 8.0 9.0"),
+)
 
 SourcesOption = Annotated[
     bool, typer.Option("--sources", help="Show where each fact comes from, and what conflicts.")

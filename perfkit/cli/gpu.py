@@ -13,7 +13,11 @@ from perfkit.cli.emit import emit
 from perfkit.cli.help import examples, new_app
 from perfkit.errors import UsageError
 
-app = new_app(no_args_is_help=True, help="Products: SMs, clocks, memory and peaks.")
+app = new_app(
+    no_args_is_help=True,
+    help="Products: SMs, clocks, memory and peaks.",
+    epilog=examples("perfkit gpu show h200", "perfkit gpu compare a100 h100 rtx-4090"),
+)
 
 
 def _complete(incomplete: str) -> list[str]:
