@@ -15,7 +15,9 @@ from perfkit.errors import UsageError
 KIB: Final = 1024
 
 _BINARY: Final[dict[str, int]] = {"": 1, "k": KIB, "m": KIB**2, "g": KIB**3, "t": KIB**4}
-_SIZE: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b)?\s*", re.IGNORECASE | re.ASCII)
+_SIZE: Final = re.compile(
+    r"\s*(\d+(?:\.\d+)?)(?:e([+-]?\d{1,3}))?\s*([kmgt]?)(i?b)?\s*", re.IGNORECASE | re.ASCII
+)
 
 #: suffix of a YAML key -> (suffix of the field in Python, factor), for the whole database
 KEY_UNITS: Final[dict[str, tuple[str, int]]] = {
@@ -31,6 +33,8 @@ KEY_UNITS: Final[dict[str, tuple[str, int]]] = {
 def parse_bytes(text: str, *, exact: bool = True) -> int:
     """Read a memory size: ``49152``, ``48K``, ``48KB`` and ``48KiB`` are all 49152 bytes.
 
+    An exponent is decimal, as everywhere: ``8e9`` is 8,000,000,000.
+
     Args:
         text: what was typed.
         exact: refuse a size that is not a whole number of bytes, instead of rounding it.
@@ -38,20 +42,23 @@ def parse_bytes(text: str, *, exact: bool = True) -> int:
     Raises:
         UsageError: not a size, negative, or not a whole number of bytes.
 
-    >>> parse_bytes("48K"), parse_bytes("1.5KiB"), parse_bytes("0")
-    (49152, 1536, 0)
+    >>> parse_bytes("48K"), parse_bytes("1.5KiB"), parse_bytes("0"), parse_bytes("8e9")
+    (49152, 1536, 0, 8000000000)
     """
     match = _SIZE.fullmatch(text)
     if match is None:
         raise UsageError(
-            f"{text!r} is not a size", hint="write bytes or use K, M, G: 49152, 48K, 48KiB"
+            f"{text!r} is not a size", hint="write bytes or use K, M, G: 49152, 48K, 48KiB, 8e9"
         )
-    number, prefix, _ = match.groups()
+    number, exponent, prefix, _ = match.groups()
     whole, _, fraction = number.partition(".")
-    if len(whole) > 18 or len(fraction) > 18:
+    power = int(exponent or 0)
+    if len(whole) + max(power, 0) > 18 or len(fraction) - min(power, 0) > 18:
         raise UsageError(f"{text!r} is not a plausible size")
-    digits: int = 10 ** len(fraction)
-    scaled, rest = divmod(int(whole + fraction) * _BINARY[prefix.lower()], digits)
+    digits: int = 10 ** (len(fraction) - min(power, 0))
+    larger: int = 10 ** max(power, 0)
+    units = int(whole + fraction) * larger * _BINARY[prefix.lower()]
+    scaled, rest = divmod(units, digits)
     if rest and exact:
         raise UsageError(f"{text!r} is not a whole number of bytes")
     return scaled + (2 * rest >= digits)

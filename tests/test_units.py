@@ -51,6 +51,23 @@ def test_what_is_no_time(text):
         parse_seconds(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("8e9", 8 * 10**9), ("8E9B", 8 * 10**9), ("1.5e3", 1500), ("0.5e1", 5), ("25e-1K", 2560),
+        ("1e+6", 10**6), ("2e3K", 2000 * 1024), ("0e17", 0),
+    ],
+)  # fmt: skip
+def test_sizes_with_an_exponent(text, size):
+    assert parse_bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["e9", "8e", "8e9.5", "8e1000", "8 e9", "8e9e9", "1e19", "1e-30"])
+def test_exponents_that_are_none(text):
+    with pytest.raises(UsageError, match=r"is not a (plausible )?size"):
+        parse_bytes(text)
+
+
 def test_traffic_may_be_a_fraction_of_a_byte_and_is_rounded():
     assert parse_bytes("1.1G", exact=False) == round(1.1 * 2**30)
     assert parse_bytes("0.5", exact=False) == 1

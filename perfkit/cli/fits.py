@@ -17,7 +17,7 @@ from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
 from perfkit.cli.launch_options import LaunchOptions
 from perfkit.compiled.origins import library
-from perfkit.errors import EXIT_INCONCLUSIVE, EXIT_NO, CompileError, Unavailable
+from perfkit.errors import EXIT_INCONCLUSIVE, EXIT_NO, CompileError, Unavailable, UsageError
 from perfkit.models.compatibility import ptx_compiles_for
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _typed(launch: LaunchOptions, capability: Capability, arch: str) -> Demand:
         regs=one.regs,
         static_bytes=static,
         dynamic_bytes=one.smem - static,
-        cluster=launch.cluster_size(None) or 1,
+        cluster=_cluster(launch, None),
         arch=arch,
     )
 
@@ -216,7 +216,7 @@ def _of_kernel(launch: LaunchOptions, capability: Capability, kernel: KernelReso
         regs=one.regs if regs_are_known else None,
         static_bytes=static,
         dynamic_bytes=one.smem - (static or 0),
-        cluster=launch.cluster_size(kernel) or 1,
+        cluster=_cluster(launch, kernel),
         barriers=one.barriers,
         arch=kernel.arch,
         max_threads=kernel.max_threads,
@@ -232,6 +232,19 @@ def _of_kernel(launch: LaunchOptions, capability: Capability, kernel: KernelReso
             *_dynamic_is_open(launch, capability, kernel, static or 0),
         ),
     )
+
+
+def _cluster(launch: LaunchOptions, kernel: KernelResources | None) -> int:
+    """Blocks per cluster; 1 where nothing asks for clusters."""
+    size = launch.cluster_size(kernel)
+    if size is None:
+        return 1
+    if size < 1:
+        raise UsageError(
+            f"--cluster {launch.cluster}: at least 1 block per cluster",
+            hint="leave it out for a launch without clusters",
+        )
+    return size
 
 
 def _dynamic_is_open(

@@ -77,9 +77,13 @@ def overlap(
         bool, typer.Option("--best", help="Look for the number of chunks that takes least.")
     ] = False,
     max_chunks: Annotated[
-        int,
-        _count("--max-chunks", MAX_TRIED, "With --best: try up to so many."),
-    ] = _MOST_CHUNKS,
+        int | None,
+        _count(
+            "--max-chunks",
+            MAX_TRIED,
+            f"With --best: try up to so many; {_MOST_CHUNKS} if not given.",
+        ),
+    ] = None,
     streams: Annotated[
         int | None,
         _count("--streams", MAX_CHUNKS, "Streams; if not given one for each chunk."),
@@ -123,6 +127,8 @@ def overlap(
     """
     if best and chunks is not None:
         raise UsageError("--best looks for the number of chunks", hint="leave out --chunks")
+    if max_chunks is not None and not best:
+        raise UsageError("--max-chunks is how far --best looks", hint="write --best, too")
     overheads = {
         "copy_overhead_s": scaled(copy_overhead_us, "--copy-overhead-us", 1e-6, zero=True),
         "launch_overhead_s": scaled(launch_overhead_us, "--launch-overhead-us", 1e-6, zero=True),
@@ -143,7 +149,7 @@ def overlap(
             order=order.value,
             queue=queue.value,
         ),
-        most_chunks=max_chunks if best else None,
+        most_chunks=(max_chunks or _MOST_CHUNKS) if best else None,
         **{name: value for name, value in overheads.items() if value is not None},
     )
     found = answer(question)

@@ -107,6 +107,8 @@ def test_exit_codes_of_check(perfkit, more, code):
         ("fits -g h100 -t 256 -r 32 -s 1Q", "not a size"),
         ("fits -g h100 -t 256 -r 32 -s 4K --smem-static 1K", "--smem is static + dynamic"),
         ("fits -g h100 -t 256 -r 32 --cluster x", "--cluster"),
+        ("fits -g h100 -t 256 -r 32 --cluster 0", "--cluster 0: at least 1 block per cluster"),
+        (f"fits {CLUSTERED} -g 9.0 --cluster 2,0", "--cluster 2,0: at least 1 block per cluster"),
         ("fits -g h900 -t 256 -r 32", "unknown GPU"),
         ("fits -g h100 --kernel k -t 256 -r 32", "no file is given"),
         ("fits nowhere.cubin -g h100", "nowhere.cubin"),

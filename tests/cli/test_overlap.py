@@ -102,6 +102,8 @@ def test_csv_has_the_counts(perfkit):
         ("--kernel-ms 1 --copy-engines 3", "--copy-engines"),
         ("--kernel-ms 1 --best --chunks 4", "leave out --chunks"),
         ("--kernel-ms 1 --best --max-chunks 100000", "--max-chunks"),
+        ("--kernel-ms 1 --max-chunks 8", "--max-chunks is how far --best looks"),
+        ("--kernel-ms 1 --chunks 4 --max-chunks 8", "--max-chunks is how far --best looks"),
         ("--kernel-ms 1 --copy-overhead-us -1", "--copy-overhead-us -1: must be 0 or more"),
         ("--h2d 1G --h2d-gb-per-s 0", "--h2d-gb-per-s 0: must be above 0"),
         ("--h2d 1G --link pcie4 --duplex 0", "--duplex 0: must be above 0 and at most 1"),
