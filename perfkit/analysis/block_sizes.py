@@ -278,7 +278,4 @@ def _does_not_fit(requests: Sequence[Request], known: Sequence[dict[int, int]]) 
 
 
 def _because(refusal: Refusal | None) -> str:
-    if refusal is None:
-        return ""
-    name = refusal.resource.replace("_", " ")
-    return f": {refusal.needed} {name}, {refusal.allowed} allowed"
+    return "" if refusal is None else f": {refusal}"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from perfkit.errors import UsageError
+from perfkit.errors import DoesNotFit, UsageError
 from perfkit.models.latency import Concurrency, concurrency, memory_per_warp, positive
 from perfkit.models.roofs import levels
 from perfkit.record import record
@@ -35,8 +35,8 @@ class Level(StrEnum):
 
 
 #: memories whose rate is that of the whole GPU; the rest belongs to an SM and is told per clock
-_WHOLE_GPU: Final = (Level.DRAM, Level.L2, Level.L1)
-MEMORIES: Final = (*_WHOLE_GPU, Level.SHARED)
+WHOLE_GPU: Final = (Level.DRAM, Level.L2, Level.L1)
+MEMORIES: Final = (*WHOLE_GPU, Level.SHARED)
 
 #: what one SM does per clock: bytes of shared memory (4 per bank), else warp instructions. The
 #: sub-partitions of the register file are those of the SM: each has a scheduler.
@@ -112,6 +112,7 @@ def latency(target: Target, question: Question, launch: Launch | None = None) ->
     Raises:
         UsageError: no such rate or clock is known, or a number that cannot be.
         InvalidLaunch: a launch beyond the limits of the capability.
+        DoesNotFit: not even one block of the launch is resident.
     """
     if question.latency_s is not None and question.latency_cycles is not None:
         raise UsageError("a latency is given in seconds or in cycles")
@@ -120,7 +121,7 @@ def latency(target: Target, question: Question, launch: Launch | None = None) ->
         known, source = known_cycles(target, question.level)
         question = replace(question, latency_cycles=known)
     clock = _clock(target, question)
-    if question.level in _WHOLE_GPU:
+    if question.level in WHOLE_GPU:
         rate, time = _bytes_per_s(target, question, clock), _seconds(target, question, clock)
         seconds: float | None = time
         cycles = time * clock if clock else question.latency_cycles
@@ -128,9 +129,9 @@ def latency(target: Target, question: Question, launch: Launch | None = None) ->
         rate, time = _per_clock(target, question), _cycles(target, question, clock)
         cycles = time
         seconds = time / clock if clock else question.latency_s
-    in_seconds = question.level in _WHOLE_GPU
+    in_seconds = question.level in WHOLE_GPU
     is_memory = question.level in MEMORIES
-    occupancy = launch.on(target.capability) if launch else None
+    occupancy = _occupancy(target, launch)
     return Hiding(
         target=target,
         question=question,
@@ -150,6 +151,18 @@ def latency(target: Target, question: Question, launch: Launch | None = None) ->
         max_warps=target.capability.limits.max_warps_per_sm,
         occupancy=occupancy,
     )
+
+
+def _occupancy(target: Target, launch: Launch | None) -> Occupancy | None:
+    """Of a launch that has warps: for others there is nothing to compare."""
+    found = launch.on(target.capability) if launch else None
+    if found is not None and found.blocks_per_sm == 0:
+        why = f": {found.refusal}" if found.refusal else ""
+        raise DoesNotFit(
+            f"no block of {found.threads} threads is resident on {target.label}{why}",
+            hint="'perfkit fits' says what would make it fit",
+        )
+    return found
 
 
 def known_cycles(target: Target, level: Level) -> tuple[int, str | None]:

@@ -33,6 +33,10 @@ class Failures:
         """All so far, as a person reads them."""
         return tuple(map(str, self._found))
 
+    def summed_up(self) -> tuple[str, ...]:
+        """What happened, without the remedies; the same kind of failure is told once."""
+        return tuple(error.message for error in _summed_up(self._found))
+
     def raise_first(self) -> None:
         """Where nothing is answered: one error says why."""
         if self._found:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from perfkit.analysis.latency import Level, Question
+from perfkit.analysis.latency import WHOLE_GPU, Level, Question
 from perfkit.analysis.latency import latency as answer
-from perfkit.cli import options
+from perfkit.cli import options, talk
 from perfkit.cli.emit import emit
 from perfkit.cli.failures import Failures
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.launch_options import refuse_what_fits_nowhere
 from perfkit.cli.quantities import scaled
-from perfkit.errors import UsageError
+from perfkit.errors import UnknownTarget, UsageError
 
 if TYPE_CHECKING:
     from perfkit.analysis.steps import Launch
@@ -97,15 +97,18 @@ def latency(
         bytes_per_s=scaled(gb_per_s, "--gb-per-s", 1e9),
         clock_hz=scaled(clock_mhz, "--clock-mhz", 1e6),
     )
-    targets = options.targets(gpu)
+    targets, named = _targets(gpu, level)
     size = options.size(smem, "--smem") or 0
     refuse_what_fits_nowhere([(target.capability, size) for target in targets], "--smem")
-    failures, found = Failures(), []
+    failures, left_out, found = Failures(), Failures(), []
     for target in targets:
-        with failures.collected():
+        with (failures if target.label in named else left_out).collected():
             found.append(answer(target, question, _launch(target, threads, regs, size)))
     if not found:
         failures.raise_first()
+        left_out.raise_first()
+    for text in left_out.summed_up():
+        talk.note(f"left out: {text}")
     from perfkit.report.views import latency as view
 
     emit(
@@ -116,6 +119,30 @@ def latency(
         output=output,
     )
     failures.report()
+
+
+def _targets(gpu: str | None, level: Level) -> tuple[tuple[Target, ...], frozenset[str]]:
+    """The targets of ``--gpu``, and the labels of those that have to answer, for they are named.
+
+    A family, or ``all``, stands for its products where bandwidths are asked for: a capability has
+    none.
+    """
+    from perfkit.analysis.products import products
+
+    given = options.targets(gpu)
+    if level not in WHOLE_GPU:
+        return given, frozenset(target.label for target in given)
+    found: dict[str, Target] = {}
+    named: set[str] = set()
+    for name in (part.strip() for part in (gpu or "").split(",")):
+        here = options.targets(name)
+        try:
+            meant, is_named = products(name, here)
+        except UnknownTarget:  # a capability by its number, which says itself what it lacks
+            meant, is_named = here, True
+        found.update((target.label, target) for target in meant)
+        named.update(target.label for target in meant if is_named)
+    return tuple(found.values()), frozenset(named)
 
 
 def _launch(target: Target, threads: str | None, regs: int | None, smem: int) -> Launch | None:

@@ -59,6 +59,9 @@ class Refusal(NamedTuple):
     allowed: int
     fact: str | None  #: path of the limit in the capability's file; None: the kernel's own
 
+    def __str__(self) -> str:
+        return f"{self.needed} {self.resource.replace('_', ' ')}, {self.allowed} allowed"
+
 
 @record
 class BlockLimits:

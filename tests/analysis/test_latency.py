@@ -7,7 +7,7 @@ import pytest
 from perfkit.analysis.latency import Level, Question, latency
 from perfkit.analysis.steps import Launch
 from perfkit.arch import catalog
-from perfkit.errors import UsageError
+from perfkit.errors import DoesNotFit, UsageError
 
 
 def target(name):
@@ -80,11 +80,11 @@ def test_a_measured_bandwidth_takes_the_place_of_the_data_sheet():
     )
 
 
-def test_a_launch_that_does_not_fit_has_no_warps():
+def test_a_launch_that_does_not_fit_has_no_answer():
+    # 256 registers for each of 1,024 threads, for they come in units of 8
     question = Question(level=Level.DRAM, latency_s=600e-9)
-    found = latency(target("h100"), question, Launch(threads=1024, regs=255, smem=0))
-    assert found.concurrency.resident_warps == 0
-    assert found.concurrency.share == 0
+    with pytest.raises(DoesNotFit, match="262144 registers per block, 65536 allowed"):
+        latency(target("h100"), question, Launch(threads=1024, regs=255, smem=0))
 
 
 @pytest.mark.parametrize(

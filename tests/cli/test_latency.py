@@ -8,6 +8,7 @@ from io import StringIO
 
 import pytest
 
+from perfkit.arch import catalog
 from tests.report.schemas import undescribed, validate
 
 
@@ -41,9 +42,34 @@ def test_a_launch_beside_it(perfkit):
 
 
 def test_a_launch_that_does_not_fit(perfkit):
-    (found,) = results(perfkit("latency -g h100 --latency-ns 600 -t 1024 -r 255 -f json"))
-    assert (found["warps_per_sm"], found["share_of_peak"], found["ilp_needed"]) == (0, 0, None)
-    assert any("no warp is there" in note for note in found["notes"])
+    done = perfkit("latency -g h100 --latency-ns 600 -t 1024 -r 255")
+    assert (done.code, done.out) == (2, "")
+    assert "no block of 1024 threads is resident on h100-sxm5: 262144 registers per" in done.err
+    # 1,024 threads of 40 registers are more than a block of 6.2 may have, and not of 9.0
+    done = perfkit("latency -g 6.2,9.0 --level issue --latency-cycles 4 -t 1024 -r 40")
+    assert done.code == 2
+    assert [line.split()[0] for line in done.out.splitlines()[3:4]] == ["9.0"]
+    assert "resident on 6.2: 40960 registers per block, 32768 allowed" in done.err
+
+
+def test_all_are_all_products_where_bandwidths_are_asked_for(perfkit):
+    """A capability has no bandwidth, and most products no measured latency: the others answer."""
+    done = perfkit("latency -g all")
+    assert done.code == 0, done.err
+    known = {g.key for g in catalog.all_gpus() if g.latency and g.latency.dram_cycles is not None}
+    shown = {line.split()[0] for line in done.out.split("\n\n")[0].splitlines()[3:]}
+    assert shown == known
+    assert len(known) > 5
+    assert "note: left out: a10: how long is the latency of dram?" in done.err
+    unknown = len(catalog.all_gpus()) - len(known)
+    assert f"(and {unknown - 3} more like it)" in done.err
+    # a family is its products, a product that is named has to answer
+    assert {r["target"] for r in results(perfkit("latency -g volta -f json"))} < known
+    assert perfkit("latency -g volta,t4").code == 2
+    assert perfkit("latency -g 9.0").code == 2
+    # of an SM alone the capabilities know all there is
+    per_sm = results(perfkit("latency -g all --level issue --latency-cycles 4 -f json"))
+    assert [r["target"] for r in per_sm] == list(catalog.capability_keys())
 
 
 @pytest.mark.parametrize("level", ["dram", "shared", "issue", "f32", "f64", "int32", "sfu"])

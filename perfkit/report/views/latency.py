@@ -37,10 +37,7 @@ _ANSWER: Final[tuple[Field, ...]] = (
 _LAUNCH: Final[tuple[Field, ...]] = (
     (Column("warps_per_sm", "warps there", "count"), lambda h: h.concurrency.resident_warps),
     (Column("share_of_peak", "of the peak rate", "ratio"), lambda h: h.concurrency.share),
-    (
-        Column("ilp_needed", "ILP that is enough", "count"),
-        lambda h: h.ilp_needed if h.occupancy is None or h.occupancy.warps_per_sm else None,
-    ),
+    (Column("ilp_needed", "ILP that is enough", "count"), lambda h: h.ilp_needed),
 )
 _FIELDS: Final = (*_IDENTITY, *_INPUTS, *_ANSWER, *_LAUNCH)
 
@@ -117,8 +114,6 @@ def _notes(h: Hiding) -> list[str]:
     found = []
     if h.latency_source is not None:
         found.append(f"{h.target.label}: {h.latency_source}")
-    if h.occupancy is not None and h.occupancy.blocks_per_sm == 0:
-        found.append(f"{h.target.label}: the launch does not fit: no warp is there")
     if h.occupancy_needed > 1:
         found.append(
             f"{h.target.label}: {h.concurrency.warps_needed} warps are more than an SM holds "
