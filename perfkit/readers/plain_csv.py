@@ -2,7 +2,8 @@
 
 ``benchmark,value,unit`` are needed. Rows of one benchmark are samples of one run, unless ``run``
 says which process took them; ``pair`` names the neighbour on the other side. Further columns:
-``metric``, ``noise`` or ``spread`` (relative), ``clock_mhz``, ``higher_is_better``.
+``metric`` (if not given time, or the unit of anything else), ``noise`` or ``spread`` (relative),
+``clock_mhz``, ``higher_is_better``.
 """
 
 from __future__ import annotations
@@ -127,8 +128,11 @@ def _runs(
         if unit is None:
             raise InputError(f"unknown unit {cells[unit_at]!r}", where=f"{origin}:{line}")
         run = cells[run_at].strip() if run_at is not None else ""
-        metric = (cells[metric_at].strip() if metric_at is not None else "") or "time"
+        typed = cells[metric_at].strip() if metric_at is not None else ""
+        metric = typed or ("time" if unit.unit is Unit.SECONDS else str(unit.unit))
         name = cells[name_at]
+        if not name.strip():
+            raise InputError("a row without the name of its benchmark", where=f"{origin}:{line}")
         text = cells[value_at]
         try:  # nearly all are plain numbers, and there may be many
             value = float(text if mark == "." and "_" not in text else "no")
@@ -140,9 +144,10 @@ def _runs(
             samples[key] = known = []
             lines[key] = line
         known.append(value * unit.times / unit.per)
-        if units.setdefault((name, metric), unit.unit) is not unit.unit:
-            message = f"{name!r} is in {unit.unit} here, in {units[name, metric]} before"
-            raise InputError(message, where=f"{origin}:{line}")
+        for label in (metric,) if typed else (metric, ""):  # rows without one are one series
+            if units.setdefault((name, label), unit.unit) is not unit.unit:
+                message = f"{name!r} is in {unit.unit} here, in {units[name, label]} before"
+                raise InputError(message, where=f"{origin}:{line}")
         if has_further:
             one = further.setdefault(key, _Further())
             _further(one, cells, columns, f"{origin}:{line}", mark)

@@ -126,3 +126,32 @@ def test_a_missing_value_among_others_fails_the_run(tmp_path, order):
 def test_errors_name_the_line(tmp_path, lines, message):
     with pytest.raises(InputError, match=message):
         read_results(written(tmp_path, *lines))
+
+
+@pytest.mark.parametrize("name", ["", "  ", '""'])
+def test_a_row_without_a_benchmark_is_refused_with_its_line(tmp_path, name):
+    path = written(tmp_path, "benchmark,value,unit", "k,1,ms", f"{name},2,ms")
+    with pytest.raises(InputError, match=r"p\.csv:3: a row without the name of its benchmark"):
+        read_results(path)
+
+
+@pytest.mark.parametrize(
+    ("unit", "metric"),
+    [("ms", "time"), ("GB/s", "B/s"), ("TFLOPS", "FLOP/s"), ("MiB", "B"), ("cycles", "cycles")],
+)
+def test_a_series_without_a_metric_is_time_only_in_units_of_time(tmp_path, unit, metric):
+    (run,) = read_results(written(tmp_path, "benchmark,value,unit", f"k,1,{unit}")).runs
+    assert run.metric == metric
+    path = written(tmp_path, "benchmark,value,unit,metric", f"k,1,{unit},mine")
+    (run,) = read_results(path).runs
+    assert run.metric == "mine"
+
+
+def test_a_metric_that_is_named_as_the_default_is_the_same_series(tmp_path):
+    head = "benchmark,value,unit,metric"
+    (run,) = read_results(written(tmp_path, head, "k,1,s,time", "k,2,s,")).runs
+    assert (run.metric, run.values) == ("time", (1.0, 2.0))
+    with pytest.raises(InputError, match=r"p\.csv:3: 'k' is in B/s here, in s before"):
+        read_results(written(tmp_path, head, "k,1,s,", "k,2,GB/s,"))
+    with pytest.raises(InputError, match=r"p\.csv:3: 'k' is in s here, in B/s before"):
+        read_results(written(tmp_path, head, "k,1,GB/s,time", "k,2,s,"))
