@@ -36,6 +36,8 @@ from perfkit.record import record
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from perfkit.kernel import DType
+
 COMPUTE: Final = "compute"
 MEMORY: Final = "memory"
 DRAM: Final = "dram"
@@ -55,6 +57,7 @@ class Load:
     roof: str  #: which ceiling that is: ``f16/f32 dense tensor``, or why it is not known
     basis: str  #: derived | published | measured | unknown
     clock_hz: float | None = None  #: at which it holds; None: it does not depend on the SM's clock
+    dtype: DType | None = None  #: of the arithmetic; None: a memory level
 
     @property
     def time_s(self) -> float | None:

@@ -260,6 +260,7 @@ def compute_load(roof: Roof, flops: float) -> Load:
         roof=roof.label,
         basis=roof.basis,
         clock_hz=roof.clock_hz,
+        dtype=roof.dtype,
     )
 
 

@@ -222,3 +222,16 @@ def test_completion_offers_products_and_families(perfkit):
     assert all(name.startswith("a100,h10") for name in offered)
     assert "9.0" not in _complete_product("")
     assert "all" in _complete_product("a")
+
+
+def test_operations_on_integers_that_compute_in_floats_are_flop(perfkit):
+    # 1024 rows of 7 * 1024 + 2 by the count of layernorm, in f32 on SIMT cores
+    out = perfkit("roofline -g h100 --dtype s8 --op layernorm:1024x1024").out
+    assert "7.342 MFLOP" in out
+    assert "66.91 TFLOP/s" in out
+    assert "TOP/s" not in out
+    # products of s8 on tensor cores beside a softmax in f32: either counts its own
+    rows = perfkit("roofline -g h100 --dtype s8 --op attention:1x1x4096x128").out.splitlines()
+    tensor, simt = (next(r for r in rows if r.startswith(unit)) for unit in ("tensor", "simt"))
+    assert "1979 TOP/s" in tensor
+    assert "66.91 TFLOP/s" in simt

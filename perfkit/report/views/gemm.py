@@ -110,7 +110,7 @@ def document(found: Sequence[GemmEstimate], left_out: Mapping[str, str]) -> Docu
     ]
     first = found[0]
     if len(found) == 1 and first.schedule is not None:
-        tables.insert(1, loads_table(first.schedule.bound.loads, first.problem.dtype))
+        tables.insert(1, loads_table(first.schedule.bound.loads))
         tables.append(_schedules((first.schedule, *first.others)))
     return Document(
         tables=tuple(tables),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.diagnose import worth_a_look
 from perfkit.analysis.measurement import Verdict
@@ -65,6 +65,9 @@ def _content(device: Device, one: Measurement) -> dict[str, Any]:
     }
 
 
+_LOAD: Final = (*("name", "kind", "amount", "rate_per_s", "roof", "basis", "clock_hz", "time_s"),)
+
+
 def _prediction(found: Prediction | None) -> dict[str, Any] | None:
     if found is None:
         return None
@@ -75,7 +78,7 @@ def _prediction(found: Prediction | None) -> dict[str, Any] | None:
         "bound_by": list(found.bound_by),
         "basis": found.basis,
         "missing": list(found.missing),
-        "loads": [asdict(load) | {"time_s": load.time_s} for load in loads],
+        "loads": [{key: getattr(load, key) for key in _LOAD} for load in loads],
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from perfkit.analysis.roofline import Option, Roofline
 from perfkit.kernel import DType
-from perfkit.models.roofline import COMPUTE, Load
+from perfkit.models.roofline import Load
 from perfkit.report.document import Cell, Column, Document, Table
 from perfkit.report.views.arch import per_s
 from perfkit.report.views.roofline_notes import merged, notes
@@ -17,6 +17,11 @@ Field = tuple[Column, Callable[[Roofline], Any]]
 
 _RATE: Final = Column("", "", "rate")
 _INTENSITY: Final = Column("", "", "intensity")
+
+
+def _dtype(r: Roofline) -> DType:
+    """Of the arithmetic, which need not be that of the data: layernorm of s8 computes in f32."""
+    return r.roof.dtype if r.roof else r.question.dtype
 
 
 def rate(value: float | None, dtype: DType) -> Cell | None:
@@ -38,13 +43,13 @@ _IDENTITY: Final[tuple[Field, ...]] = (
 _ANSWER: Final[tuple[Field, ...]] = (
     (
         Column("peak_flop_per_s", "peak", "rate"),
-        lambda r: rate(r.bound.peak_flop_per_s, r.question.dtype),
+        lambda r: rate(r.bound.peak_flop_per_s, _dtype(r)),
     ),
     (Column("dram_bytes_per_s", "DRAM", "bandwidth"), lambda r: r.dram.bytes_per_s),
     (Column("ridge_flop_per_byte", "ridge point", "intensity"), lambda r: r.bound.ridge),
     (
         Column("attainable_flop_per_s", "attainable", "rate"),
-        lambda r: rate(r.bound.attainable_flop_per_s, r.question.dtype),
+        lambda r: rate(r.bound.attainable_flop_per_s, _dtype(r)),
     ),
     (Column("time_s", "least time", "seconds"), lambda r: r.bound.time_s),
     (Column("bound_by", "bound by"), lambda r: r.bound.bound_by),
@@ -55,7 +60,7 @@ _ANSWER: Final[tuple[Field, ...]] = (
 def _measured(name: str) -> Callable[[Roofline], Any]:
     def get(r: Roofline) -> Any:
         value = getattr(r.bound.measured, name) if r.bound.measured else None
-        return rate(value, r.question.dtype) if name == "flop_per_s" else value
+        return rate(value, _dtype(r)) if name == "flop_per_s" else value
 
     return get
 
@@ -86,10 +91,7 @@ def document(found: Sequence[Roofline], left_out: Mapping[str, str]) -> Document
     if found[0].bound.measured:
         tables.append(_table("Measured", (*_IDENTITY[:1], *_MEASURED), found))
     if len(found) == 1:
-        tables += [
-            loads_table(found[0].bound.loads, found[0].question.dtype),
-            _options(found[0].options),
-        ]
+        tables += [loads_table(found[0].bound.loads), _options(found[0].options)]
     return Document(
         tables=tuple(tables),
         notes=merged([(r.target.label, notes(r)) for r in found], left_out),
@@ -112,7 +114,7 @@ def _heading(found: Sequence[Roofline], roofs: set[str]) -> str:
     first = found[0]
     work, bound = first.question.work, first.bound
     amounts = [
-        format_count(bound.flops, operations(first.question.dtype)) if bound.flops else "",
+        format_count(bound.flops, operations(_dtype(first))) if bound.flops else "",
         f"{format_traffic(bound.bytes)} through DRAM" if bound.bytes is not None else "",
         _INTENSITY.text(bound.intensity) if bound.intensity else "",
         f"roof {roofs.pop()}" if len(roofs) == 1 else "",
@@ -121,7 +123,7 @@ def _heading(found: Sequence[Roofline], roofs: set[str]) -> str:
     return f"{name}{first.question.dtype}: " + ", ".join(part for part in amounts if part)
 
 
-def loads_table(loads: Sequence[Load], dtype: DType) -> Table:
+def loads_table(loads: Sequence[Load]) -> Table:
     return Table(
         title="What each unit and memory level needs at least",
         columns=(
@@ -132,17 +134,15 @@ def loads_table(loads: Sequence[Load], dtype: DType) -> Table:
             Column("basis", "basis"),
             Column("roof", "ceiling"),
         ),
-        rows=tuple(
-            (load.name, *_both(load, dtype), load.time_s, load.basis, load.roof) for load in loads
-        ),
+        rows=tuple((load.name, *_both(load), load.time_s, load.basis, load.roof) for load in loads),
     )
 
 
-def _both(load: Load, dtype: DType) -> tuple[Cell, Cell | None]:
+def _both(load: Load) -> tuple[Cell, Cell | None]:
     """What there is to do, and how fast it goes."""
-    if load.kind == COMPUTE:
-        amount = Cell(load.amount, format_count(load.amount, operations(dtype)))
-        return amount, rate(load.rate_per_s, dtype)
+    if load.dtype is not None:
+        amount = Cell(load.amount, format_count(load.amount, operations(load.dtype)))
+        return amount, rate(load.rate_per_s, load.dtype)
     amount = Cell(load.amount, format_traffic(load.amount))
     per_s = load.rate_per_s
     return amount, None if per_s is None else Cell(per_s, format_count(per_s, "B/s"))
