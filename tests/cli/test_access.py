@@ -186,6 +186,18 @@ def test_a_tile_is_read_by_rows_unless_told(read):
     assert found["conflict_way"] == 1
 
 
+def test_addresses_beyond_any_shared_memory_are_said(perfkit):
+    # the largest that a block may have, by the database: 227 KiB; lane 31 reads from 31 * stride on
+    edge = (227 * 1024 - 4) // 31 // 4
+    assert "launches nowhere" not in perfkit(f"access banks --stride {edge}").out
+    done = perfkit(f"access banks --stride {edge + 1}")
+    assert done.code == 0
+    reached = 31 * 4 * (edge + 1) + 4
+    assert reached > 227 * 1024
+    assert f"reaches {reached:,} bytes into shared memory, and no block of any GPU" in done.out
+    assert "more than 227 KiB: this launches nowhere" in done.out
+
+
 def test_the_fewest_wavefronts_are_no_conflict(perfkit):
     done = perfkit("access banks --width 8")
     assert "a profiler's ratio of 2 is no conflict here" in done.out

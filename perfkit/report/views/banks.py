@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from perfkit.analysis.access import Banking
@@ -13,6 +13,10 @@ from perfkit.models.layout import Padding, Swizzle
 from perfkit.report.document import Column, Document, Table
 from perfkit.report.views import access as words
 from perfkit.report.views import lanes
+from perfkit.units import format_bytes
+
+#: what every capability gives a block; so much needs no look at all their files
+_SURE_BYTES: Final = 48 * 1024
 
 
 def _conflict(way: int) -> str:
@@ -128,8 +132,26 @@ def _banks_picture(found: Banking) -> Table:
     )
 
 
+def _beyond(found: Sequence[Banking]) -> Iterator[str]:
+    """Accesses that leave the shared memory of any block there can be: the count says no more."""
+    for one in found:
+        ends = (a for lanes in one.access.warps for a in lanes if a is not None)
+        end = max(ends, default=0) + one.access.width_bytes
+        if end > _SURE_BYTES and end > (most := _largest_block_bytes()):
+            yield (
+                f"{words.name(one)}: reaches {end:,} bytes into shared memory, and no block of any "
+                f"GPU has more than {format_bytes(most)}: this launches nowhere"
+            )
+
+
+def _largest_block_bytes() -> int:
+    from perfkit.arch import catalog
+
+    return max(c.shared_memory.max_per_block_optin_bytes for c in catalog.all_capabilities())
+
+
 def _notes(found: Sequence[Banking], fixes: Mapping[str, Sequence[Fix]]) -> list[str]:
-    notes = words.idle_notes(found)
+    notes = [*words.idle_notes(found), *_beyond(found)]
     for one in found:
         detail = one.detail
         if detail.paired:
