@@ -92,7 +92,9 @@ NVLINK_C2C: Final = Link(
 
 #: Pageable copies go through a staging buffer that the CPU fills, so they depend on the CPU and its
 #: caches, not on the link: 6.3 to 17.5 GB/s on hosts of an H200, 5.4 and 5.6 on a desktop of 2012
-#: (M. Harris, How to Optimize Data Transfers in CUDA C/C++, NVIDIA Developer Blog).
+#: (M. Harris, How to Optimize Data Transfers in CUDA C/C++, NVIDIA Developer Blog). Not over
+#: NVLink-C2C: there the GPU reads pageable memory by the host's page tables (G. Schieffer et al.,
+#: Harnessing Integrated CPU-GPU System Memory for HPC, 2024), and no rate of copies is published.
 PAGEABLE_BYTES_PER_S: Final = 6e9
 
 _PCIE: Final = re.compile(r"pcie(?:gen)?([0-9])(?:\.0)?(?:x([0-9]{1,2}))?", re.ASCII)
