@@ -144,8 +144,8 @@ def _rate(question: Question, stage: Stage, size: int, given: float | None) -> f
     link = question.link
     if link is NVLINK_C2C and not question.plan.pinned:
         raise UsageError(
-            f"how fast copies of pageable memory are over {link.name} is not known: the GPU reads it "
-            "in place there, so that the figure of copies through a staging buffer says nothing",
+            f"how fast copies of pageable memory are over {link.name} is not known: the GPU reads "
+            "it in place there, so that the figure of copies through a staging buffer says nothing",
             hint=f"write --{stage}-gb-per-s with what was measured",
         )
     rate = link.h2d_bytes_per_s if stage is Stage.H2D else link.d2h_bytes_per_s
