@@ -49,6 +49,10 @@ class Estimate:
     shift: float = 0.0  #: what a trend could have added
     shift_error: float = 0.0
     shift_sure: bool = False
+    parting: float = (
+        0.0  #: by how much the ends of the sides differ more than their middles, if sure
+    )
+    lopsided: float = 0.0  #: what runs left out add to the change, if no accidents explain them
     outliers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     modes: tuple[float, float] = (0.0, 0.0)
     distrusted: float | None = None  #: stated noise that the runs contradict

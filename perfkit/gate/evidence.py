@@ -187,3 +187,26 @@ def differences(
             sides = " and ".join(", ".join(sorted(values)) for values in (before, after))
             found.append(f"{title}: {sides}")
     return tuple(found)
+
+
+def unsaid(baseline: Mapping[str, set[str]], candidate: Mapping[str, set[str]]) -> tuple[str, ...]:
+    """What one side alone says of the environment, in words: it was compared with the unknown."""
+    found = []
+    sides = (("baseline", baseline, candidate), ("candidate", candidate, baseline))
+    for side, mine, other in sides:
+        named = mine.get("gpu") or other.get("gpu")  # which says the compute capability as well
+        missing = [
+            title
+            for name, title in ENVIRONMENT.items()
+            if other.get(name)
+            and not mine.get(name)
+            and (name != "compute_capability" or not named)
+        ]
+        if missing:
+            found.append(f"the {side} does not say with which {_listed(missing)} it was measured")
+    return tuple(found)
+
+
+def _listed(names: list[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: from so many pairs on the signed ranks alone can reach 1 % (1/128)
 SIGNED_PAIRS: Final = 7
+#: sides scatter unequally where chance makes a ratio of variances so large in one of ten cases
+_UNEQUAL: Final = 0.95
 
 
 def from_runs(before: np.ndarray, after: np.ndarray, *, paired: bool) -> list[Estimate]:
@@ -30,14 +32,18 @@ def from_runs(before: np.ndarray, after: np.ndarray, *, paired: bool) -> list[Es
     import numpy as np
 
     from perfkit.gate import ranks
-    from perfkit.gate.series import outliers, trend, two_modes
+    from perfkit.gate.lopsided import lopsided, lopsided_pairs
+    from perfkit.gate.series import outliers, parting, trend, two_modes
 
     m, n = before.shape[1], after.shape[1]
-    lost = outliers(before, after)
-    change, error, degrees, scatter = _two_sample(before, after, *lost)
+    lost_before, lost_after = lost = outliers(before, after)
+    change, error, degrees, scatter = _two_sample(before, after, lost_before, lost_after)
+    uneven = lopsided(before, after, lost_before, lost_after, scatter)
     if paired:
-        pairs = _one_sample(after - before)
+        *pairs, lost_pairs = _one_sample(after - before)
         better = pairs[1] * _quantiles(pairs[2]) < error * _quantiles(degrees)
+        own = pairs[1] * np.sqrt(pairs[2] + 1)
+        uneven = np.where(better, lopsided_pairs(after - before, lost_pairs, own), uneven)
         change, error, degrees = (
             np.where(better, ours, theirs)
             for ours, theirs in zip(pairs, (change, error, degrees), strict=True)
@@ -46,8 +52,8 @@ def from_runs(before: np.ndarray, after: np.ndarray, *, paired: bool) -> list[Es
     p = ranks.signed_rank_p(after - before) if signed else ranks.rank_sum_p(before, after)
     slope = trend(before, after)
     columns = (
-        change, error, degrees, scatter, p, slope.shift, slope.error, slope.sure,
-        two_modes(before), two_modes(after),
+        change, error, degrees, scatter, p, slope.shift, slope.error, slope.sure, uneven,
+        parting(before, after), two_modes(before), two_modes(after),
     )  # fmt: skip
     rows = zip(*(column.tolist() for column in columns), strict=True)
     lost_runs = zip(*(_places(mask) for mask in lost), strict=True)
@@ -65,7 +71,7 @@ def from_runs(before: np.ndarray, after: np.ndarray, *, paired: bool) -> list[Es
 def _estimate(
     template: Estimate, row: Sequence[float], apart: tuple[tuple[int, ...], tuple[int, ...]]
 ) -> Estimate:
-    change, error, degrees, scatter, p, shift, shift_error, sure, *modes = row
+    change, error, degrees, scatter, p, shift, shift_error, sure, uneven, parting, *modes = row
     return Estimate(
         change=change,
         error=error,
@@ -78,6 +84,8 @@ def _estimate(
         shift=shift,
         shift_error=shift_error,
         shift_sure=bool(sure),
+        parting=parting,
+        lopsided=uneven,
         outliers=apart,
         modes=(modes[0], modes[1]),
     )
@@ -89,9 +97,11 @@ def _two_sample(
     """Change, its standard error, degrees of freedom and the scatter of runs, outliers left out.
 
     One variance for both sides, as under "nothing changed"; with unequal numbers of runs never less
-    than the sides' own variances make it (Welch).
+    than the sides' own variances make it. Sides that surely scatter unequally have the degrees of
+    freedom of their own variances: the larger one is known from its side alone (Welch).
     """
     import numpy as np
+    from scipy.special import fdtri
 
     counts, means, squares = [], [], []
     for side, lost in ((before, lost_before), (after, lost_after)):
@@ -100,21 +110,31 @@ def _two_sample(
         counts.append(count)
         means.append(mean)
         squares.append((np.where(lost, 0.0, side - mean[:, None]) ** 2).sum(axis=1))
-    degrees = counts[0] + counts[1] - 2
+    degrees = counts[0] + counts[1] - 2.0
     change = means[1] - means[0]
     if before.shape[1] + after.shape[1] < 3:
         return change, np.full(len(change), inf), np.ones(len(change)), np.zeros(len(change))
     variance = np.maximum((squares[0] + squares[1]) / degrees, ROUNDING**2)
-    own = sum(
-        square / np.maximum(count - 1, 1) / count
-        for square, count in zip(squares, counts, strict=True)
+    free = [count - 1.0 for count in counts]
+    own = [
+        np.maximum(square / np.maximum(few, 1.0), ROUNDING**2)
+        for square, few in zip(squares, free, strict=True)
+    ]
+    means_of = own[0] / counts[0] + own[1] / counts[1]
+    error = np.sqrt(np.maximum(variance * (1 / counts[0] + 1 / counts[1]), means_of))
+    welch = means_of**2 / sum(
+        (mine / count) ** 2 / np.maximum(few, 1.0)
+        for mine, count, few in zip(own, counts, free, strict=True)
     )
-    error = np.sqrt(np.maximum(variance * (1 / counts[0] + 1 / counts[1]), own))
-    return change, error, degrees.astype(float), np.sqrt(variance)
+    unequal = (own[0] > own[1] * fdtri(*free, _UNEQUAL)) | (
+        own[1] > own[0] * fdtri(*free[::-1], _UNEQUAL)
+    )
+    degrees = np.where(unequal, np.minimum(welch, degrees), degrees)
+    return change, error, degrees, np.sqrt(variance)
 
 
 def _one_sample(difference: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Mean difference of the pairs, its standard error and degrees of freedom."""
+    """Mean difference of the pairs, standard error, degrees of freedom, and what is left out."""
     import numpy as np
 
     from perfkit.gate.series import outliers
@@ -124,7 +144,7 @@ def _one_sample(difference: np.ndarray) -> tuple[np.ndarray, ...]:
     mean = np.where(lost, 0.0, difference).sum(axis=1) / count
     square = (np.where(lost, 0.0, difference - mean[:, None]) ** 2).sum(axis=1)
     variance = np.maximum(square / (count - 1), 2 * ROUNDING**2)
-    return mean, np.sqrt(variance / count), (count - 1).astype(float)
+    return mean, np.sqrt(variance / count), (count - 1).astype(float), lost
 
 
 def _quantiles(degrees: np.ndarray) -> np.ndarray:

@@ -106,3 +106,30 @@ def trend(baseline: np.ndarray, candidate: np.ndarray) -> Trend:
         sure=steep & (np.abs(slope) * count / 2 > ROUNDING),
         degrees=degrees,
     )
+
+
+def parting(baseline: np.ndarray, candidate: np.ndarray) -> np.ndarray:
+    """What the sides' own slopes add to their difference at one end; 0 where it may be chance.
+
+    Sides that drift in opposite directions have no common slope, and the same middle.
+    """
+    import numpy as np
+    from scipy.special import stdtrit
+
+    degrees = baseline.shape[1] + candidate.shape[1] - 4
+    if degrees < 1 or min(baseline.shape[1], candidate.shape[1]) < 3:
+        return np.zeros(len(baseline))
+    slopes, ends, rest, weight = [], [], 0.0, 0.0
+    for side in (baseline, candidate):
+        place = np.arange(side.shape[1]) - (side.shape[1] - 1) / 2
+        lever = float((place**2).sum())
+        level = side - side.mean(axis=1, keepdims=True)
+        slope = level @ place / lever
+        slopes.append(slope)
+        ends.append(slope * place[-1])
+        rest = rest + (level**2).sum(axis=1) - slope**2 * lever
+        weight += 1 / lever
+    error = np.sqrt(np.maximum(rest, 0) / degrees * weight)
+    apart = np.abs(ends[1] - ends[0])
+    sure = np.abs(slopes[1] - slopes[0]) > float(stdtrit(degrees, 1 - TREND_RISK / 2)) * error
+    return np.where(sure & (apart > ROUNDING), apart, 0.0)

@@ -18,7 +18,7 @@ from perfkit.errors import UsageError
 from perfkit.gate import words
 from perfkit.gate.change import Comparison, Estimate, quantile
 from perfkit.gate.estimate import estimate
-from perfkit.gate.evidence import Series, collect, differences
+from perfkit.gate.evidence import Series, collect, differences, unsaid
 from perfkit.gate.guards import guard, nothing_in_common, unmatched
 from perfkit.gate.policy import Policy
 from perfkit.gate.ranks import RANK_SHARE
@@ -95,6 +95,8 @@ def compare(
                 verdicts[key] = broken
     verdicts.update(zip(comparisons, _decided(list(comparisons.values()), policy), strict=True))
     found = [verdicts[key] for key in [*before, *(key for key in after if key not in before)]]
+    if unknown := unsaid(here, there):
+        found = [replace(one, notes=(*one.notes, *unknown)) for one in found]
     changed = differences(here, there)
     if not changed:
         return found
@@ -164,6 +166,8 @@ def _reason(
     table = (
         (one.error == inf, Reason.SINGLE_RUN),
         (asked and one.least_p > RANK_SHARE * alpha, Reason.TOO_FEW_RUNS),
+        (high < limit <= high + one.lopsided, Reason.MORE_OUTLIERS),
+        (high < limit <= one.change + one.parting, Reason.DRIFT),
         (high < min(limit, 0.0), Reason.IMPROVED),
         (high < limit, Reason.WITHIN),
         (p > alpha and modes, Reason.TWO_MODES),

@@ -40,6 +40,7 @@ class Reason(StrEnum):
     TOO_FEW_RUNS = "too_few_runs"  #: no result of so few runs could be a FAIL
     SINGLE_RUN = "single_run"  #: one run a side says nothing of how runs repeat
     TWO_MODES = "two_modes"  #: runs fall into two groups
+    MORE_OUTLIERS = "more_outliers"  #: the worse side has more runs apart than accidents explain
     RUNS_OVERLAP = "runs_overlap"  #: the rank test does not confirm the interval
     DRIFT = "drift"  #: a trend over the runs of a side could be the whole change
     BELOW_FLOOR = "below_floor"  #: surely worse, by less than the floor as far as can be told

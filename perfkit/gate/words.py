@@ -116,8 +116,9 @@ def _message(item: Comparison, one: Estimate, decision: Decision) -> str:
         Reason.TOO_FEW_RUNS: "too few runs to tell a change from chance",
         Reason.SINGLE_RUN: "one run a side says nothing of how runs repeat",
         Reason.TWO_MODES: f"cannot tell: runs fall into two groups {_modes(one)} apart",
+        Reason.MORE_OUTLIERS: f"{_left_out(one)}, too uneven for accidents",
         Reason.RUNS_OVERLAP: "too many runs stand in the other order",
-        Reason.DRIFT: f"a trend over the runs could be {percent(expm1(one.shift))} of it",
+        Reason.DRIFT: _drift(one, decision, worse),
         Reason.BELOW_FLOOR: f"{worse}, yet by less than {limit} as far as can be told",
         Reason.MANY_BENCHMARKS: "among so many benchmarks chance makes one like it",
         Reason.CLOCK_CHANGED: f"SM cycles do not agree: the clock {_clocks(item)}",
@@ -139,6 +140,23 @@ def _modes(one: Estimate) -> str:
     return percent(expm1(max(one.modes)))
 
 
+def _left_out(one: Estimate) -> str:
+    before, after = map(len, one.outliers)
+    return f"without {after} runs of the candidate and {before} of the baseline that stand apart"
+
+
+def _parted(decision: Decision) -> bool:
+    """Whether it is the sides' drifting apart that made it a drift."""
+    return decision.reason is Reason.DRIFT and decision.high < decision.limit
+
+
+def _drift(one: Estimate, decision: Decision, worse: str) -> str:
+    if _parted(decision):
+        end = percent(expm1(one.change + one.parting))
+        return f"the sides drift apart, at one end of the runs the candidate is {end} {worse}"
+    return f"a trend over the runs could be {percent(expm1(one.shift))} of it"
+
+
 def _clocks(item: Comparison) -> str:
     clocks = [[c for c in side.clocks_hz if c] for side in (item.baseline, item.candidate)]
     if not all(clocks):
@@ -158,6 +176,12 @@ def _next_step(item: Comparison, one: Estimate, decision: Decision) -> str:
         Reason.CLOCK_CHANGED: "measure both sides in turn, so that they see the same clocks",
         Reason.DRIFT: "measure both sides in turn, as pairs: pairs cancel what drifts",
     }
+    if _parted(decision):
+        return f"{have}; find what drifts on one side alone, or measure until both are steady"
+    if decision.reason is Reason.MORE_OUTLIERS:
+        return (
+            f"{have}; find what makes single runs slow, or take as many again: accidents even out"
+        )
     if decision.reason in fixed:
         return fixed[decision.reason]
     more = _more(one, decision, m, n)
@@ -217,6 +241,8 @@ def _notes(item: Comparison, one: Estimate, decision: Decision) -> list[str]:
     if one.shift_sure and decision.reason is not Reason.DRIFT:
         cancelled = "; pairs cancel it" if one.evidence == "pairs" else ""
         notes.append(f"runs drift by {percent(expm1(one.shift))} over a side{cancelled}")
+    if one.parting and not _parted(decision):
+        notes.append(f"the sides drift apart by {percent(expm1(2 * one.parting))} over the runs")
     if one.distrusted is not None:
         notes.append(f"runs scatter more than the noise of {percent(one.distrusted)} allows")
     if beyond_bound(item.candidate, item.policy) > 1:

@@ -30,11 +30,22 @@ from perfkit.gate.verdict import Reason, Status
 from perfkit.gate.words import STATUS
 from perfkit.readers.results import Unit
 from tests.bench.gate_peers import PEERS, Peer
-from tests.bench.gate_series import KINDS, SEQUENTIAL, Kind, drawn, real, simulated
+from tests.bench.gate_series import (
+    KINDS,
+    SEQUENTIAL,
+    SLOW_RUNS,
+    STICKY,
+    UNEQUAL,
+    Kind,
+    drawn,
+    real,
+    simulated,
+)
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "gate-calibration.md"
 MARK = "<!-- tables: python -m tests.bench.gate_calibration --write -->"
 RUNS = (5, 7, 10, 15)
+MORE_RUNS = (5, 10, 15, 30)
 FALSE_ALARM, POWER = 0.01, 0.99
 DEFAULT = Policy()
 
@@ -106,6 +117,27 @@ def unchanged(report: Report, kinds: Iterable[Kind], trials: int, *, goal: bool)
                 if goal:
                     name = f"unchanged, {kind.name}, {runs} runs"
                     report.goal(name, found[Status.FAIL], most=FALSE_ALARM)
+            report.table(kind.name, "pairs" if paired else "two samples", *cells)
+
+
+def also(report: Report, trials: int) -> None:
+    """What is at the edge of what runs can tell."""
+    report.add("", "### Unchanged code, one side after the other on a machine that drifts")
+    unchanged(report, SEQUENTIAL, trials, goal=False)
+    report.add("", "### Unchanged code on a machine whose state lasts from run to run")
+    unchanged(report, STICKY, trials, goal=False)
+    report.add("", "### Unchanged code whose sides scatter unequally")
+    unchanged(report, UNEQUAL, trials, goal=False)
+    for kind in UNEQUAL:  # the true rate is about 1 % with five runs a side
+        found = shares(simulated(kind, 5, trials), DEFAULT, paired=False)[Status.FAIL]
+        most = FALSE_ALARM + 3 * math.sqrt(FALSE_ALARM * (1 - FALSE_ALARM) / trials)
+        report.goal(f"unchanged, {kind.name}", found, most=most)
+    report.add("", "### Single slow runs: FAIL (PASS)")
+    report.head("runs", "", *(f"{n} runs" for n in MORE_RUNS))
+    for kind in SLOW_RUNS:
+        for paired in ways(kind):
+            found = [shares(simulated(kind, n, trials), DEFAULT, paired=paired) for n in MORE_RUNS]
+            cells = [f"{percent(f[Status.FAIL])} ({f[Status.PASS] * 100:.1f} %)" for f in found]
             report.table(kind.name, "pairs" if paired else "two samples", *cells)
 
 
@@ -256,8 +288,7 @@ def main() -> int:
                f"{100 * math.sqrt(0.01 * 0.99 / trials):.2f} %.")  # fmt: skip
     report.add("", "### Unchanged code, simulated")
     unchanged(report, KINDS, trials, goal=True)
-    report.add("", "### Unchanged code, one side after the other on a machine that drifts")
-    unchanged(report, SEQUENTIAL, trials, goal=False)
+    also(report, trials)
     report.add("", "### Slower code, simulated")
     slower(report, max(trials // 2, 1))
     report.add("", "### Four kernels on an H200")

@@ -98,6 +98,48 @@ def one_after_the_other(sigma: float, drift: float) -> Levels:
     return levels
 
 
+def unequal(before: float, after: float) -> Levels:
+    """Sides that scatter unequally: a machine that others have come to share."""
+
+    def levels(random: Random, shape: tuple[int, int, int]) -> np.ndarray:
+        return random.normal(0, 1, shape) * np.array([before, after])[None, :, None]
+
+    return levels
+
+
+def sticky(sigma: float, stays: float, *, sequential: bool) -> Levels:
+    """Each run is like the one before it, AR(1): clocks, temperatures, neighbours that last.
+
+    ``sigma`` is the scatter of all runs, ``stays`` the correlation of a run with the next one.
+    Measured in turn, the sides go first by chance; or else one side is measured after the other.
+    """
+
+    def levels(random: Random, shape: tuple[int, int, int]) -> np.ndarray:
+        trials, _, runs = shape
+        found = np.empty((trials, 2 * runs))
+        found[:, 0] = random.normal(0, sigma, trials)
+        fresh = random.normal(0, sigma * np.sqrt(1 - stays**2), found.shape)
+        for run in range(1, 2 * runs):
+            found[:, run] = stays * found[:, run - 1] + fresh[:, run]
+        if sequential:
+            return found.reshape(trials, 2, runs)
+        pairs = random.permuted(found.reshape(trials, runs, 2), axis=2)
+        return np.moveaxis(pairs, 2, 1)
+
+    return levels
+
+
+def slow_runs(sigma: float, share: float, slower: float) -> Levels:
+    """A share of the candidate's runs is slower, none of the baseline's: a regression."""
+
+    def levels(random: Random, shape: tuple[int, int, int]) -> np.ndarray:
+        found = random.normal(0, sigma, shape)
+        found[:, 1] += (random.random(found[:, 1].shape) < share) * np.log1p(slower)
+        return found
+
+    return levels
+
+
 def stepped(sigma: float, step: float) -> Levels:
     """A timer with steps as wide as the noise."""
     return lambda random, shape: np.round(random.normal(0, sigma, shape) / step) * step
@@ -130,6 +172,31 @@ SEQUENTIAL = (
     Kind("drift 10 % over both, 0.3 %", one_after_the_other(0.003, 0.10), False, True),
     Kind("drift 5 % over both, 1 %", one_after_the_other(0.01, 0.05), False, True),
     Kind("drift 10 % over both, 1 %", one_after_the_other(0.01, 0.10), False, True),
+)
+
+UNEQUAL = (
+    Kind("1 % and 10 %", unequal(0.01, 0.1)),
+    Kind("10 % and 1 %", unequal(0.1, 0.01)),
+    Kind("3 % and 10 %", unequal(0.03, 0.1)),
+)
+
+#: what lasts from run to run cannot be told from a change, unless the sides take turns
+STICKY = tuple(
+    Kind(
+        f"AR(1), {stays}, {sigma * 100:.0f} %, {way}",
+        sticky(sigma, stays, sequential=sequential),
+        not sequential,
+        sequential,
+    )
+    for sigma in (0.01, 0.03)
+    for stays in (0.5, 0.8)
+    for way, sequential in (("one after the other", True), ("in turn", False))
+)
+
+#: changed code that few runs call unchanged, and accidents on both sides
+SLOW_RUNS = (
+    Kind("20 % of the candidate's runs 50 % slower, 0.3 %", slow_runs(0.003, 0.2, 0.5)),
+    Kind("5 % outlying runs on both sides, 0.3 %", outlying_runs(0.003, 0.05)),
 )
 
 

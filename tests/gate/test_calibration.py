@@ -9,7 +9,7 @@ from perfkit.gate import Policy, Status, compare, outcome
 from perfkit.gate.change import quantile
 from perfkit.gate.scatter import from_runs
 from tests.bench.gate_calibration import DEFAULT, LEVELS, shares, ways
-from tests.bench.gate_series import KINDS, drawn, real
+from tests.bench.gate_series import KINDS, UNEQUAL, drawn, real
 from tests.gate.runs import runs
 
 TRIALS = 2_000
@@ -37,6 +37,14 @@ def test_unchanged_code_seldom_fails(kind, n):
 def test_five_percent_are_seen_where_the_noise_is_one(kind, paired):
     for n in (5, 10):
         assert shares(levels(kind, n, 0.05), DEFAULT, paired=paired)[Status.FAIL] >= 0.99 - 0.005
+
+
+@pytest.mark.parametrize("kind", UNEQUAL, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("paired", [False, True])
+def test_sides_that_scatter_unequally_seldom_fail(kind, paired):
+    for n in (5, 7):
+        found = shares(levels(kind, n, trials=8_000), DEFAULT, paired=paired)
+        assert found[Status.FAIL] <= 0.01 + 3.1 * (0.01 * 0.99 / 8_000) ** 0.5
 
 
 def test_the_interval_covers_the_truth():

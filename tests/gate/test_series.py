@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from perfkit.gate.series import outliers, trend, two_modes
+from perfkit.gate.series import outliers, parting, trend, two_modes
 
 
 def test_a_run_far_from_its_side_stands_apart_and_its_side_s_level_does_not_matter():
@@ -69,3 +69,18 @@ def test_a_clear_trend_is_sure_and_noise_is_not():
     assert trend(noise[:, 0], noise[:, 1]).sure.mean() < 0.006
     drift = noise + np.arange(10) * 0.02
     assert trend(drift[:, 0], drift[:, 1]).sure.all()
+
+
+def test_sides_that_part_are_seen_and_common_trends_and_noise_are_not():
+    random = np.random.default_rng(5)
+    noise = random.normal(0, 0.001, (2_000, 2, 10))
+    slope = np.arange(10) * 0.002
+    assert (parting(noise[:, 0], noise[:, 1]) > 0).mean() < 0.006
+    assert (parting(noise[:, 0] + slope, noise[:, 1] + slope) > 0).mean() < 0.006
+    # middles agree; after 4.5 steps of 0.2 % each way the ends differ by 1.8 %
+    apart = parting(noise[:, 0] + slope, noise[:, 1] - slope)
+    assert apart == pytest.approx(np.full(2_000, 0.018), abs=0.003)
+
+
+def test_few_runs_do_not_part():
+    assert not parting(np.array([[0.0, 1.0]]), np.array([[1.0, 0.0, 2.0]])).any()

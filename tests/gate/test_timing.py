@@ -370,6 +370,42 @@ def test_another_environment_is_inconclusive_unless_allowed(name):
     assert one(here, file(calm, host="x", **{name: "A"})).status is Status.PASS
 
 
+@pytest.mark.parametrize("silent", ["baseline", "candidate"])
+def test_what_one_side_does_not_say_of_its_machine_is_said(silent):
+    told = {"gpu": "H200", "compute_capability": "9.0", "driver": "570", "toolkit": "13.0"}
+    calm = named(runs(CALM))
+    sides = [file(calm, **({} if side == silent else told)) for side in ("baseline", "candidate")]
+    note = f"the {silent} does not say with which GPU, driver and toolkit it was measured"
+    assert note in one(*sides).notes
+    assert note in one(*sides).as_dict()["notes"]
+    assert not one(file(calm), file(calm)).notes
+    # a GPU says its compute capability, and the other way round not
+    (lacks,) = one(file(calm, gpu="H200"), file(calm, compute_capability="9.0")).notes
+    assert lacks == "the candidate does not say with which GPU it was measured"
+    (lacks,) = one(file(calm), file(calm, compute_capability="9.0")).notes
+    assert "baseline does not say with which compute capability" in lacks
+
+
+# -- drifts and scatter of one side ----------------------------------------------------------------
+
+
+def drifting(percent):
+    """Ten runs around 1 ms that go up by so much, at 0.05 % noise."""
+    wobble = (0.3, -0.8, 0.9, -0.2, -0.6, 1.1, -0.9, 0.4, 0.1, -0.3)
+    return [1e-3 * (1 + percent / 900 * (i - 4.5) + 0.0005 * w) for i, w in enumerate(wobble)]
+
+
+@pytest.mark.parametrize("make", [runs, pairs])
+def test_sides_that_drift_apart_are_named(make):
+    near = one(make(drifting(1)), make(drifting(-1)))
+    assert near.status is Status.PASS
+    assert any("the sides drift apart by 2%" in note for note in near.notes)
+    far = one(make(drifting(4)), make(drifting(-4)))
+    assert (far.status, far.reason) == (Status.INCONCLUSIVE, Reason.DRIFT)
+    assert "drift apart, at one end of the runs the candidate is" in far.message
+    assert "on one side alone" in far.next_step
+
+
 # -- shape of the evidence -------------------------------------------------------------------------
 
 
