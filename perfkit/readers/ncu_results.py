@@ -6,6 +6,7 @@ A profiled launch is a sample: the profiler runs it alone, with clocks of its ch
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from perfkit.readers.checks import checked
@@ -25,6 +26,7 @@ _UNITS: Final = {
     "byte/s": Unit.BYTES_PER_SECOND,
     "ratio": Unit.RATIO,
 }
+_SHOWN: Final = 3
 #: words of shares that are better when they are higher
 _GOOD: Final = ("throughput", "occupancy", "hit rate", "hit_rate", "pct_of_peak", "warps_active")
 
@@ -98,6 +100,20 @@ def _unit(value: Value) -> Unit:
         return found
     name = value.name.lower()
     return Unit.CYCLES if "cycles_elapsed" in name or "elapsed cycles" in name else Unit.COUNT
+
+
+def assumed(found: ResultFile) -> ResultFile:
+    """The same with a note on chosen metrics of which nobody says which direction is better."""
+    names = dict.fromkeys(
+        run.metric
+        for run in found.runs
+        if run.unit in {Unit.COUNT, Unit.RATIO} and run.higher_is_better is None
+    )
+    if not names:
+        return found
+    shown = ", ".join([*names][:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+    note = f"{found.origin}: taken to be better when lower, as the file does not say: {shown}"
+    return replace(found, notes=(*found.notes, note))
 
 
 def _better(name: str, unit: Unit) -> bool | None:

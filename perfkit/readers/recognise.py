@@ -232,7 +232,7 @@ def _table(
         if line.startswith(ncu.HEADER):
             # names of kernels are what the program made them: no reason to refuse a profile
             found = ncu_results.read(content.text, origin, mark)
-            return picked(unique(found), ncu_results.PREFERRED, pattern)
+            return ncu_results.assumed(picked(unique(found), ncu_results.PREFERRED, pattern))
         if nsys.header(line):
             _refuse_undecodable(content)
             found = nsys.read(text.split("\n"), origin, mark)

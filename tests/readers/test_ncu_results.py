@@ -65,3 +65,18 @@ def test_processes_are_runs_and_shapes_are_said(tmp_path):
     assert second.run == "8"
     assert "0 s, sample 2 of 2" in second.failure
     assert any("2 different shapes" in note for note in found.notes)
+
+
+def test_metrics_that_could_be_better_either_way_are_said_where_they_are_chosen(tmp_path):
+    path = tmp_path / "p.csv"
+    names = '"sm__inst_executed.avg.per_cycle_active","sm__throughput.avg.pct_of_peak"'
+    path.write_text(
+        f"{HEADER},{names}\n"
+        '"","","","","","","us","inst/cycle","%"\n'
+        '"0","7","k","(32, 1, 1)","(1, 1, 1)","9.0","1.5","2.5","40"\n'
+    )
+    chosen = read_results(path, metric=".*per_cycle.*|.*throughput.*")
+    (note,) = chosen.notes
+    assert note.endswith("better when lower, as the file does not say: "
+                         "sm__inst_executed.avg.per_cycle_active")  # fmt: skip
+    assert not any("taken to be" in note for note in read_results(path).notes)
