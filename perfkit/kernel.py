@@ -109,6 +109,8 @@ class KernelResources:
     callee_spill_load_bytes: int | None = None
     frame_bytes: int | None = None  #: the kernel's own stack, without what it calls
     cumulative_stack_bytes: int | None = None  #: with everything that the kernel calls
+    #: True: recursion, or calls of functions that the source does not know; False: it has a bound
+    unbounded_stack: bool | None = None
     local_bytes: int | None
     constant_bytes: int | None  #: constant bank 0: parameters and driver constants
     parameter_bytes: int | None

@@ -35,6 +35,7 @@ _FIELDS: Final = {
     "spill_stores": ("spill_store_bytes",),
     "spill_loads": ("spill_load_bytes",),
     "stack": ("stack_bytes",),
+    "unbounded_stack": ("unbounded_stack",),
     "frame": ("frame_bytes",),
     "static_shared": ("static_shared_bytes",),
     "barriers": ("barriers",),

@@ -79,6 +79,15 @@ class CallGraph:
             return "the kernel calls through a pointer, to functions that the file does not name"
         return None
 
+    def is_opaque(self, kernel: Symbol) -> bool:
+        """Whether the kernel calls something, and of what that calls nothing is known.
+
+        Before 7.0 calls within a section are not decoded, so that recursion may be overlooked.
+        """
+        if self.elf.sm >= _FIRST_DECODED:
+            return False
+        return len(self.by_section.get(kernel.section, ())) > 1 or self.calls_out(kernel)
+
     def calls_out(self, kernel: Symbol) -> bool:
         """The kernel calls functions in other sections."""
         return bool(self.edges.get(kernel.number))

@@ -17,6 +17,7 @@ from perfkit.compiled.demangle import demangle
 from perfkit.compiled.elf import read_elf
 from perfkit.compiled.nv_info import read_function_table, read_kernel_attributes
 from perfkit.compiled.own_frame import OwnFrames
+from perfkit.compiled.reasons import NO_LAUNCH
 from perfkit.compiled.shared_memory import declared_bytes, uses_dynamic
 from perfkit.errors import CubinError
 from perfkit.kernel import KernelResources
@@ -26,10 +27,15 @@ if TYPE_CHECKING:
     from perfkit.compiled.nv_info import FunctionTable, KernelAttributes
 
 _NONE_DECLARED: Final = "the kernel declares none"
+_DECLARED: Final = ("max_threads", "required_block", "required_cluster", "max_cluster_blocks")
 _UNLINKED: Final = "the kernel calls functions that are not linked yet"
-_NOT_IN_CUBIN: Final = {
-    "spill_store_bytes": "a cubin does not record spills; give the source or the ptxas -v log",
-    "spill_load_bytes": "a cubin does not record spills; give the source or the ptxas -v log",
+_NOT_DECODED: Final = "the kernel calls functions, and before 7.0 their calls are not looked at"
+_NO_SPILLS: Final = "a cubin does not record spills; give the source or the ptxas -v log"
+_NOT_IN_CUBIN: Final = NO_LAUNCH | {
+    "spill_store_bytes": _NO_SPILLS,
+    "spill_load_bytes": _NO_SPILLS,
+    "callee_spill_store_bytes": _NO_SPILLS,
+    "callee_spill_load_bytes": _NO_SPILLS,
     "min_blocks": "a cubin does not record the blocks per SM that __launch_bounds__ asks for",
 }
 
@@ -73,15 +79,13 @@ def _resources(
     registers = None if unlinked else _registers(elf, symbol, functions)
     if registers is None:
         unknown["registers_per_thread"] = _UNLINKED if unlinked else "the file does not say"
-    stack = _stack(symbol, functions, attributes, graph, unknown, unlinked=unlinked)
+    stack, unbounded = _stack(symbol, functions, attributes, graph, unknown, unlinked=unlinked)
     local = elf.of_code(".nv.local.", code)
     static = _static_shared(elf, code)
     dynamic, why = uses_dynamic(elf, symbol, static)
     if dynamic is None:
         unknown["uses_dynamic_shared"] = why
-    for key in ("max_threads", "required_block", "required_cluster"):
-        if getattr(attributes, key) is None:
-            unknown[key] = _NONE_DECLARED
+    unknown |= {key: _NONE_DECLARED for key in _DECLARED if getattr(attributes, key) is None}
     return KernelResources(
         name=symbol.name,
         demangled=name,
@@ -92,6 +96,7 @@ def _resources(
         spill_store_bytes=None,
         spill_load_bytes=None,
         cumulative_stack_bytes=stack,
+        unbounded_stack=unbounded,
         local_bytes=None if stack is None else stack + (local.size if local else 0),
         constant_bytes=constant.size if constant else 0,
         parameter_bytes=attributes.parameter_bytes,
@@ -145,11 +150,17 @@ def _stack(
     unknown: dict[str, str],
     *,
     unlinked: bool,
-) -> int | None:
-    """Bytes per thread, callees included; None with the reason put into ``unknown``."""
-    reason = _UNLINKED if unlinked else graph.why_unbounded(symbol, functions, attributes)
-    if reason is None:
-        frame = functions.frame_bytes.get(symbol.number, 0)
-        return functions.stack_bytes.get(symbol.number, frame)
-    unknown.update(dict.fromkeys(("stack_bytes", "cumulative_stack_bytes", "local_bytes"), reason))
-    return None
+) -> tuple[int | None, bool | None]:
+    """Bytes per thread, callees included, and whether they have no bound.
+
+    What is None has its reason put into ``unknown``.
+    """
+    why = _UNLINKED if unlinked else graph.why_unbounded(symbol, functions, attributes)
+    if why is not None:
+        unknown.update(dict.fromkeys(("stack_bytes", "cumulative_stack_bytes", "local_bytes"), why))
+    frame = functions.frame_bytes.get(symbol.number, 0)
+    stack = None if why is not None else functions.stack_bytes.get(symbol.number, frame)
+    if unlinked or (why is None and graph.is_opaque(symbol)):
+        unknown["unbounded_stack"] = why or _NOT_DECODED
+        return stack, None
+    return stack, why is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit import files
@@ -91,7 +91,7 @@ def _kernel(entry: Any, where: str) -> KernelResources:
             values[one.name] = None
             if one.name not in entry:
                 unknown.setdefault(one.name, _OLDER)
-            elif one.default is MISSING:  # with a default, nothing need be said
+            else:
                 unknown.setdefault(one.name, _NO_REASON)
         elif one.name in entry or one.name not in _DERIVED:
             raise InputError("is missing", where=place, hint=_HINT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.compiled.reasons import NO_LAUNCH
 from perfkit.compiled.shared_memory import declared_bytes
 from perfkit.files import printable
 from perfkit.kernel import KernelResources
@@ -12,12 +13,14 @@ if TYPE_CHECKING:
     from perfkit.compiled.log_entries import Entry
     from perfkit.compiled.log_sentences import Used
 
-_NOT_LOGGED: Final = {
+_NOT_LOGGED: Final = NO_LAUNCH | {
     "parameter_bytes": "a compiler's log does not say",
     "max_threads": "a compiler's log does not record launch bounds",
     "min_blocks": "a compiler's log does not record launch bounds",
     "required_block": "a compiler's log does not record launch bounds",
     "required_cluster": "a compiler's log does not record clusters",
+    "max_cluster_blocks": "a compiler's log does not record launch bounds",
+    "uses_dynamic_shared": "a compiler's log does not mention dynamic shared memory",
 }
 _DISAGREE: Final = "the compiler says {one} and the linker {other}"
 _OLD: Final = "this version of ptxas does not print them"
@@ -41,6 +44,7 @@ _MAY_RECUR: Final = (
     "kernel may call it, recursively"
 )
 _MAY_CALL: Final = "functions are compiled on their own: the linker knows what their callers need"
+_BOUND_NOT_LOGGED: Final = "a compiler's log does not say of every stack whether it has a bound"
 _APART: Final = "line {line}: a function spills, and the log does not say which kernels call it"
 
 _NUMBERS: Final = (
@@ -53,6 +57,7 @@ _NUMBERS: Final = (
     "callee_spill_load_bytes",
     "frame_bytes",
     "cumulative_stack_bytes",
+    "unbounded_stack",
     "local_bytes",
     "constant_bytes",
     "barriers",
@@ -142,7 +147,11 @@ def _from_frames(
             dict.fromkeys(("frame_bytes", "spill_store_bytes", "spill_load_bytes"), no_frame)
         )
     _callees(entry, numbers, unknown)
-    reason = _why_unknown(entry, own, total, unbounded=unbounded)
+    reason, is_unbounded = _why_unknown(entry, own, total, unbounded=unbounded)
+    if is_unbounded:
+        numbers["unbounded_stack"] = True
+    else:
+        unknown["unbounded_stack"] = reason or _BOUND_NOT_LOGGED
     if entry.used is None:
         own = total  # as a cubin has it: with everything that is called
     if reason is not None:
@@ -159,16 +168,17 @@ def _from_frames(
 
 def _why_unknown(
     entry: Entry, own: int | None, total: int | None, *, unbounded: bool
-) -> str | None:
-    """Why the stack has no bound, or none that the log states; None: it has."""
+) -> tuple[str | None, bool]:
+    """Why the log does not state the stack, None: it does; and whether it has no bound."""
     called = entry.callees[0] if entry.callees else 0
     if unbounded:
-        return _UNBOUNDED.format(own="?" if own is None else own)
+        return _UNBOUNDED.format(own="?" if own is None else own), True
     if called and (total is None or total < (own or 0) + called):
-        return _CALLEES_MORE.format(callee=called, total="none" if total is None else f"{total}")
+        stated = "none" if total is None else f"{total}"
+        return _CALLEES_MORE.format(callee=called, total=stated), True
     if entry.doubtful_stack and total is None:
-        return _MAY_RECUR.format(callee=entry.doubtful_stack)
-    return None
+        return _MAY_RECUR.format(callee=entry.doubtful_stack), False
+    return None, False
 
 
 def _callees(entry: Entry, numbers: dict[str, int | None], unknown: dict[str, str]) -> None:

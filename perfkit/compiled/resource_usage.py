@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.compiled.log_lines import clean, without_stamps
 from perfkit.compiled.log_records import symbol_text
+from perfkit.compiled.reasons import NO_LAUNCH
 from perfkit.compiled.shared_memory import RESERVED_BYTES, declared_bytes
 from perfkit.compiled.troubles import Troubles
 from perfkit.kernel import KernelResources
@@ -33,7 +34,7 @@ _LATE, _PARAMETERS = b"TEXTURE", b"CONSTANT[0]"
 
 _NAMELESS: Final = "resources of a function whose name is not in the text"
 
-_NOT_REPORTED: Final = {
+_NOT_REPORTED: Final = NO_LAUNCH | {
     "uses_dynamic_shared": "cuobjdump does not report dynamic shared memory",
     "spill_store_bytes": "cuobjdump does not report spills",
     "spill_load_bytes": "cuobjdump does not report spills",
@@ -46,6 +47,8 @@ _NOT_REPORTED: Final = {
     "min_blocks": "cuobjdump does not report launch bounds",
     "required_block": "cuobjdump does not report launch bounds",
     "required_cluster": "cuobjdump does not report clusters",
+    "max_cluster_blocks": "cuobjdump does not report launch bounds",
+    "unbounded_stack": "cuobjdump does not say of every stack whether it has a bound",
 }
 _KEYS: Final = {
     "registers_per_thread": b"REG",
@@ -196,6 +199,9 @@ def _resources(
             unknown[field] = _CUT if function.is_cut else _MISSING
         elif value == b"UNKNOWN":
             unknown[field] = _UNBOUNDED
+    if function.values.get(b"STACK") == b"UNKNOWN":
+        numbers["unbounded_stack"] = True
+        del unknown["unbounded_stack"]
     if is_linked and (shared := numbers["static_shared_bytes"]) is not None:
         numbers["static_shared_bytes"] = declared_bytes(shared, int(arch.strip("sm_af")))
     stack, local = numbers["stack_bytes"], function.values.get(b"LOCAL", b"UNKNOWN")

@@ -93,5 +93,8 @@ def _with_log(kernel: KernelResources, logged: KernelResources | None) -> Kernel
             unknown.pop("frame_bytes", None)
         if (why := logged.unknown.get("stack_bytes")) is not None:
             values |= dict.fromkeys(_UNBOUNDED)
-            unknown = dict.fromkeys(_UNBOUNDED, why) | unknown
+            unknown = dict.fromkeys((*_UNBOUNDED, "unbounded_stack"), why) | unknown
+            values["unbounded_stack"] = kernel.unbounded_stack or logged.unbounded_stack
+            if values["unbounded_stack"]:
+                del unknown["unbounded_stack"]
     return replace(kernel, **values, unknown=unknown)

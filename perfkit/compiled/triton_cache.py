@@ -36,8 +36,11 @@ _WITHOUT_CUBIN: Final = (
     "stack_bytes",
     "frame_bytes",
     "cumulative_stack_bytes",
+    "unbounded_stack",
     "spill_store_bytes",
     "spill_load_bytes",
+    "callee_spill_store_bytes",
+    "callee_spill_load_bytes",
     "local_bytes",
     "constant_bytes",
     "parameter_bytes",
@@ -46,7 +49,10 @@ _WITHOUT_CUBIN: Final = (
     "min_blocks",
     "required_block",
     "required_cluster",
+    "max_cluster_blocks",
+    "uses_dynamic_shared",
 )
+_NOT_STATED: Final = "Triton's metadata do not say"
 
 
 @record
@@ -170,33 +176,39 @@ def _pick(kernels: tuple[KernelResources, ...], name: str) -> KernelResources:
 
 def _with_launch(kernel: KernelResources, launch: _Launch) -> KernelResources:
     """The cubin decides: it counts the warps that Triton adds to specialise them."""
-    cluster = kernel.required_cluster or launch.cluster
-    unknown = dict(kernel.unknown)
-    if cluster is not None:
-        unknown.pop("required_cluster", None)
     block = kernel.required_block
-    return replace(
-        kernel,
-        threads=launch.threads if block is None else math.prod(block),
-        dynamic_shared_bytes=launch.shared_bytes,
-        num_stages=launch.stages,
-        required_cluster=cluster,
-        unknown=unknown,
-    )
+    launched = {
+        "threads": launch.threads if block is None else math.prod(block),
+        "dynamic_shared_bytes": launch.shared_bytes,
+        "num_stages": launch.stages,
+    }
+    found: dict[str, Any] = launched | {
+        "required_cluster": kernel.required_cluster or launch.cluster
+    }
+    unknown = {key: why for key, why in kernel.unknown.items() if found.get(key) is None}
+    return replace(kernel, **found, unknown=unknown | _not_stated(launched))
+
+
+def _not_stated(launched: dict[str, int | None]) -> dict[str, str]:
+    return dict.fromkeys((key for key, value in launched.items() if value is None), _NOT_STATED)
 
 
 def _without_code(path: Path, launch: _Launch, why: str) -> KernelResources:
     nothing: dict[str, Any] = dict.fromkeys(_WITHOUT_CUBIN)
     nothing["required_cluster"] = launch.cluster
+    launched: dict[str, Any] = {
+        "threads": launch.threads,
+        "dynamic_shared_bytes": launch.shared_bytes,
+        "num_stages": launch.stages,
+    }
     return KernelResources(
         **nothing,
+        **launched,
         name=launch.name,
         demangled=launch.name,
         arch=launch.arch,
         static_shared_bytes=0,
-        threads=launch.threads,
-        dynamic_shared_bytes=launch.shared_bytes,
-        num_stages=launch.stages,
         origin=shown(path),
-        unknown={key: why for key, value in nothing.items() if value is None},
+        unknown={key: why for key, value in nothing.items() if value is None}
+        | _not_stated(launched),
     )

@@ -33,6 +33,7 @@ QUANTITIES: Final = {
     "spill_stores": Quantity("spill stores", "bytes", "kernel"),
     "spill_loads": Quantity("spill loads", "bytes", "kernel"),
     "stack": Quantity("stack", "bytes", "kernel"),
+    "unbounded_stack": Quantity("unbounded stack", "", "kernel"),
     "frame": Quantity("stack frame", "bytes", "kernel"),
     "static_shared": Quantity("static shared memory", "bytes", "kernel"),
     "barriers": Quantity("barriers", "", "kernel", nouns=("barrier", "barriers")),

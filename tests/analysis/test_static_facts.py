@@ -23,6 +23,7 @@ FULL = kernel(
     spill_load_bytes=4,
     callee_spill_store_bytes=100,
     callee_spill_load_bytes=200,
+    unbounded_stack=True,
     barriers=2,
     max_threads=256,
 )
@@ -50,6 +51,7 @@ def value(one, line, place=None, **settings):
         ("spills<=1", 312),
         ("stack<=1", 48),
         ("frame<=1", 16),
+        ("unbounded_stack==0", 1),
         ("static_shared<=1", 4096),
         ("barriers<=1", 2),
         # 64 registers: 8 warps take 16,384 of 65,536 registers, so 4 blocks of 256 threads

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from io import StringIO
 from pathlib import Path
 
@@ -39,11 +39,24 @@ def test_a_cubin(perfkit):
 
 def test_nulls_are_explained(perfkit):
     found = kernels(perfkit(["inspect", ZOO, "-f", "json"]))
-    # the others are of files that hold more than kernels
-    always = {field.name for field in fields(KernelResources) if field.default is MISSING}
+    optional = {field.name for field in fields(KernelResources) if "None" in str(field.type)}
+    assert len(optional) > 15
     for kernel in found.values():
-        absent = {key for key, value in kernel.items() if value is None} & always
-        assert absent <= set(kernel["unknown"]), kernel["name"]
+        absent = {key for key, value in kernel.items() if value is None}
+        assert absent <= optional
+        assert absent == set(kernel["unknown"]), kernel["name"]
+
+
+def test_a_stack_without_a_bound_has_a_column(perfkit):
+    done = perfkit(["inspect", ZOO, "--kernel", "^(recursive|plain)$", "-f", "csv"])
+    rows = {row["demangled"]: row for row in csv.DictReader(StringIO(done.out))}
+    # zoo.cu: one calls itself, the other nothing
+    assert {name: row["unbounded_stack"] for name, row in rows.items()} == {
+        "recursive": "True", "plain": "False",
+    }  # fmt: skip
+    table = perfkit(["inspect", ZOO, "--kernel", "^(recursive|plain)$"]).out
+    assert "unbounded stack" in table
+    assert "unbounded" not in perfkit(["inspect", ZOO, "--kernel", "^plain$"]).out
 
 
 @pytest.mark.parametrize("form", ["table", "csv", "markdown"])

@@ -226,6 +226,25 @@ def test_recursion_is_said_to_be_recursion():
         assert found["calls_two_deep"].stack_bytes > 200  # not every call is recursion
 
 
+@pytest.mark.parametrize("name", LINKED)
+def test_whether_the_stack_has_a_bound(name):
+    """Yes, no, or why that cannot be told; where a bound is stated, the stack is known."""
+    for kernel in kernels(name).values():
+        reason = kernel.unknown.get("unbounded_stack", "")
+        if unbounded(name, kernel.name):
+            assert kernel.unbounded_stack is True, kernel.name
+        elif kernel.arch == "sm_50" and kernel.unbounded_stack is None:
+            # zoo.cu: those that call something which is not inlined
+            assert kernel.name in {
+                "known_pointers", "divides", "prints", "calls_two_deep", "recursive_with_stack",
+            }  # fmt: skip
+            assert "before 7.0" in reason
+        else:
+            assert kernel.unbounded_stack is False, kernel.name
+            assert kernel.stack_bytes is not None
+        assert bool(reason) == (kernel.unbounded_stack is None)
+
+
 def test_code_that_is_not_linked_yet():
     found = kernels("zoo.sm_90.relocatable")
     # 256 floats and 32 doubles: the reservation comes with linking
@@ -236,6 +255,8 @@ def test_code_that_is_not_linked_yet():
     # the linker raises a kernel's registers to those of what it calls
     assert found["calls_two_deep"].registers_per_thread is None
     assert "not linked" in found["calls_two_deep"].unknown["registers_per_thread"]
+    assert found["calls_two_deep"].unbounded_stack is None
+    assert "not linked" in found["calls_two_deep"].unknown["unbounded_stack"]
     assert kernels("zoo.sm_90.linked")["calls_two_deep"].registers_per_thread > 24
 
 

@@ -15,6 +15,7 @@ from perfkit.compiled import cache
 from perfkit.compiled.compile_options import CompileOptions
 from perfkit.compiled.inspect import inspect
 from perfkit.compiled.nvrtc import compile_source
+from perfkit.compiled.reasons import NO_LAUNCH
 from perfkit.errors import CompileError, InputError, Unavailable, UsageError
 from tests.compiled.reports import DATA, EXAMPLES, REPOSITORY, cuobjdump, live_usage
 from tests.compiled.test_cubin import declared_shared
@@ -152,6 +153,8 @@ def test_bounds_lower_registers_and_raise_spills():
     assert {name for name in three.unknown if not name.startswith("callee")} == {
         "required_block",
         "required_cluster",
+        "max_cluster_blocks",
+        *NO_LAUNCH,
     }
 
 

@@ -23,7 +23,13 @@ PAGE = (ROOT / "docs" / "compiled.md").read_text("utf-8")
 SOURCES = {
     "cubin": ["cubin/*sm_*.cubin", "clusters/*.cubin"],
     "source, PTX": ["cubin/zoo.cu", "cubin/j0[134].cu", "clusters/clusters.cu"],
-    "log": ["ptxas/b02.log", "ptxas/b09.log", "ptxas/whole.*.log", "ptxas/rdc.*.log"],
+    "log": [
+        "ptxas/b02.log",
+        "ptxas/b09.log",
+        "ptxas/whole.*.log",
+        "ptxas/rdc.*.log",
+        "cubin/zoo.*.ptxas.txt",
+    ],
     "linker": ["ptxas/linked.*.log", "ptxas/link_only.*.log"],
     "report": ["ptxas/c0*.txt", "ptxas/*.usage.txt", "cubin/*sm_*.usage.txt"],
     "Triton": ["triton/sm80", "triton/sm90"],

@@ -129,11 +129,13 @@ def test_recursion_is_not_a_stack_of_nothing():
     expected = {"registers": 24, "stack_frame": 16, "frame": 16, "cumulative_stack": 24,
                 "callee_spill_stores": 4}  # fmt: skip
     assert values(found["dispatch"], expected) == expected
+    assert found["dispatch"].unbounded_stack is None
     # NVRTC 13.5 says it first, once for the whole module
     found = kernels((reports.DATA / "zoo.sm_90.nvrtc13.ptxas.txt").read_bytes())
     for name in ("recursive", "recursive_with_stack", "mutually_recursive"):
         assert (found[name].stack_bytes, found[name].cumulative_stack_bytes) == (None, None)
         assert "recursion" in found[name].unknown["stack_bytes"]
+        assert found[name].unbounded_stack is True
 
 
 # --- against the cubin reader, the linker and cuobjdump -------------------------------------------
@@ -173,6 +175,11 @@ def agree(log, cubin):
         assert log.local_bytes == cubin.local_bytes
         assert (log.cumulative_stack_bytes or log.stack_bytes) == cubin.stack_bytes
     assert log.arch == cubin.arch
+    # a log shows some stacks to have no bound, and of none that it has one
+    assert log.unbounded_stack in {None, True}
+    assert bool(log.unknown.get("unbounded_stack")) == (log.unbounded_stack is None)
+    if cubin.unbounded_stack is not None and log.unbounded_stack:
+        assert cubin.unbounded_stack
 
 
 @pytest.mark.parametrize("arch", ["sm_52", "sm_75", "sm_80", "sm_90a", "sm_120"])

@@ -84,6 +84,10 @@ def test_the_cubin_says_the_same(name):
         if other.stack_bytes is not None:
             assert kernel.stack_bytes == other.stack_bytes == kernel.cumulative_stack_bytes
             assert kernel.local_bytes == other.local_bytes
+        assert kernel.unbounded_stack in {None, other.unbounded_stack}
+        assert (
+            kernel.unbounded_stack or "whether it has a bound" in kernel.unknown["unbounded_stack"]
+        )
 
 
 def test_device_functions_are_not_kernels():
@@ -102,6 +106,7 @@ def test_a_stack_that_is_not_known():
     kernel = kernels(text, arch="sm_120")["mutually_recursive"]
     assert (kernel.stack_bytes, kernel.local_bytes) == (None, None)
     assert "recursion" in kernel.unknown["stack_bytes"]
+    assert kernel.unbounded_stack is True
 
 
 REPORT = """\

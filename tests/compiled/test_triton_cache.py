@@ -194,3 +194,6 @@ def test_no_warps_are_not_a_block_of_none(tmp_path):
     path.write_text('{"name": "k", "num_warps": 0, "shared": 0, "target": ["cuda", 80, 32]}')
     (kernel,) = read_entry(path).kernels
     assert kernel.threads is None
+    assert "Triton's metadata" in kernel.unknown["threads"]
+    assert kernel.dynamic_shared_bytes == 0  # said, so that it needs no reason
+    assert "dynamic_shared_bytes" not in kernel.unknown

@@ -63,7 +63,10 @@ _CUBINS = (
     "cubin/j04.sm_120.cubin", "cubin/j06.sm_80.cubin", "cubin/j01.sm_80.cubin",
     "clusters/clusters.sm_90.cubin", "triton/sm90/row_sum.cubin",
 )  # fmt: skip
-_HOSTS = ("object.o", "relocatable.o", "shared.so", "libstatic.a", "host.o", "plain.fatbin")
+_HOSTS = (
+    "object.o", "relocatable.o", "shared.so", "lineinfo.so", "libstatic.a", "host.o",
+    "plain.fatbin",
+)  # fmt: skip
 
 
 def check(kernels: Iterable[KernelResources]) -> None:
@@ -77,16 +80,7 @@ def check(kernels: Iterable[KernelResources]) -> None:
             assert not isinstance(value, int) or value >= 0, f"{name} is {value}"
 
 
-#: absent without a word where the kind of source never has it
-_SILENT = {
-    "callee_spill_store_bytes", "callee_spill_load_bytes", "cumulative_stack_bytes", "num_stages",
-    "max_cluster_blocks", "threads", "dynamic_shared_bytes", "uses_dynamic_shared",
-}  # fmt: skip
-_OPTIONAL = [
-    one.name
-    for one in fields(KernelResources)
-    if "None" in str(one.type) and one.name not in _SILENT
-]
+_OPTIONAL = [one.name for one in fields(KernelResources) if "None" in str(one.type)]
 
 
 def _cubin(data: bytes, path: Path) -> None:
@@ -232,7 +226,9 @@ def _json_seeds() -> list[Seed]:
 
 def readers() -> dict[str, Reader]:
     """Every reader of compiled code by its name, but for logs and reports (``texts``)."""
-    cubins = [elf(data) for data in _data(*_CUBINS)]
+    # those of the library have -lineinfo: DWARF, and relocations of it
+    lines = plain_images.plain_images(CONTAINERS / "lineinfo.so")
+    cubins = [elf(data) for data in (*_data(*_CUBINS), *lines[:2])]
     hosts = [elf(data) for data in _data(*(f"containers/{name}" for name in _HOSTS))]
     windows = elf(windows_library(_PLAIN, _PLAIN))
     metadata = [
@@ -276,7 +272,7 @@ def readers() -> dict[str, Reader]:
             _ptx(*_data("cubin/shared.sm_90.ptxas124.cubin", "cubin/j01.sm_80.ptxas.txt")),
         ),
         "name": Reader(_one_of(names), _name),
-        "container": Reader(_extracted(reports, [small, *cubins[:2]]), _container),
+        "container": Reader(_extracted(reports, [small, *cubins[:2], cubins[-1]]), _container),
         "any": Reader(
             _one_of([*cubins, *hosts, windows, *zips, *metadata, *written, *ptx, *texts, packed]),
             _any,

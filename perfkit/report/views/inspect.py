@@ -22,6 +22,7 @@ _COLUMNS: Final = (
     Column("callee_spill_load_bytes", "callee spill loads", "bytes"),
     Column("frame_bytes", "own frame", "bytes"),
     Column("cumulative_stack_bytes", "stack with callees", "bytes"),
+    Column("unbounded_stack", "unbounded stack", "yes"),
     Column("local_bytes", "local", "bytes"),
     Column("constant_bytes", "constant bank 0", "bytes"),
     Column("parameter_bytes", "parameters", "bytes"),
@@ -49,12 +50,15 @@ _RARE: Final = frozenset(
     }
 )
 
+#: a column only where a kernel says yes
+_SELDOM: Final = ("uses_dynamic_shared", "unbounded_stack")
+
 #: the two meanings that the stack of a source can have: a column only where it tells more
 _STACKS: Final = ("frame_bytes", "cumulative_stack_bytes")
 
 #: most kernels declare none of these, and nobody misses them
 _DECLARATIONS: Final = frozenset(
-    {"max_threads", "min_blocks", "required_block", "required_cluster"}
+    {"max_threads", "min_blocks", "required_block", "required_cluster", "max_cluster_blocks"}
 )
 
 
@@ -66,8 +70,7 @@ def document(kernels: Sequence[KernelResources], notes: Sequence[str] = ()) -> D
         for key in _STACKS
         if all(getattr(kernel, key) in {None, kernel.stack_bytes} for kernel in kernels)
     )
-    if not any(kernel.uses_dynamic_shared for kernel in kernels):
-        absent.add("uses_dynamic_shared")
+    absent.update(key for key in _SELDOM if not any(getattr(kernel, key) for kernel in kernels))
     columns = tuple(column for column in _COLUMNS if column.key not in absent)
     rows = tuple(tuple(_value(getattr(k, c.key)) for c in columns) for k in kernels)
     same = [(kernel.demangled, kernel.arch) for kernel in kernels]
