@@ -123,7 +123,7 @@ def test_pieces_have_one_header(perfkit, monkeypatch):
         ("-r 0:256:8", "--regs 256: compute capability 9.0 takes 0 to 255"),
         ("-r -1", "--regs '-1': '-1' is not a whole number"),
         ("-s 228K", "--smem: 233472 bytes"),
-        ("-s 1e3", "--smem '1e3': '1e3' is not a size"),
+        ("-s 1e", "--smem '1e': '1e' is not a size"),
         ("-s 0:9999999999999999:1", "too many values"),
         ("--barriers 17", "--barriers 17: compute capability 9.0 takes 0 to 16"),
         ("--carveout 101%", "--carveout 101%"),
