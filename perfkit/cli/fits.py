@@ -34,7 +34,7 @@ app = new_app()
 @app.command(
     epilog=examples(
         "perfkit fits kernel.cu -g a100,rtx-4090,h100 --smem-dynamic 100K",
-        "perfkit fits libkernels.so -g all --check",
+        "perfkit fits libkernels.so -g all --check --failed",
         "perfkit fits -g 8.9,9.0 -t 512 -r 168 -s 64K",
     )
 )
@@ -48,6 +48,12 @@ def fits(
     launch: Annotated[LaunchOptions, Without("carveout", "barriers", "grid")],
     check: Annotated[
         bool, typer.Option("--check", help="Exit code 1 if anything does not fit.")
+    ] = False,
+    failed: Annotated[
+        bool,
+        typer.Option(
+            "--failed", help="Show only what does not launch or cannot be told; all is counted."
+        ),
     ] = False,
     kernels: KernelOptions,
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
@@ -65,8 +71,8 @@ def fits(
 
     emit(
         "fits",
-        document=lambda: view.document(found),
-        content=lambda: view.content(found),
+        document=lambda: view.document(found, failed=failed),
+        content=lambda: view.content(found, failed=failed),
         format=format,
         output=output,
     )

@@ -251,6 +251,18 @@ def test_a_target_that_the_compiler_does_not_know(perfkit, source, nvrtc):
 # --- formats --------------------------------------------------------------------------------------
 
 
+def test_failures_only(perfkit):
+    """dsm is launched in clusters: H100 has them, A100 has none and runs no code for 9.0."""
+    done = perfkit(f"fits {CLUSTERED} -g a100,h100 --failed --check -f json")
+    assert done.code == 1
+    content = json.loads(done.out)
+    validate("fits", content)
+    assert [one["target"] for one in content["results"]] == ["a100-sxm4-80gb"]
+    assert content["counts"] == {"launches": 1, "does_not_launch": 1, "unknown": 0}
+    table = perfkit(f"fits {CLUSTERED} -g h100 --failed").out
+    assert table.strip() == "1 of 1 launch"
+
+
 def test_formats(perfkit, tmp_path):
     line = f"fits {CLUSTERED} -g a100,h100"
     assert perfkit(line).out.startswith("1 of 2 launch\n")

@@ -106,9 +106,9 @@ def _choice(obstacle: Obstacle) -> str:
 
 
 def _refusals(found: Sequence[Fit], origin: Field) -> Table:
-    """One row per obstacle, or per thing that is not known."""
+    """One row per obstacle, or per thing that is not known; what certainly fails comes first."""
     rows = []
-    for fit in found:
+    for fit in sorted(found, key=lambda fit: fit.launches is None):
         reasons = list(fit.unknown)
         for obstacle in fit.obstacles:
             choice = _choice(obstacle)
@@ -164,8 +164,12 @@ _RAW: Final[tuple[Field, ...]] = (
 _FLAT: Final = (_KERNEL, *_TARGET, *_DEMAND, *_RAW, *_RESIDENT, _CONDITION, *_WORDS, _ORIGIN)
 
 
-def document(found: Sequence[Fit]) -> Document:
-    """The verdicts, then why not; the notes say how changes are made."""
+def document(everything: Sequence[Fit], *, failed: bool = False) -> Document:
+    """The verdicts, then why not; the notes say how changes are made.
+
+    With ``failed`` only what does not launch or cannot be told; the summary is still of everything.
+    """
+    found = _failed(everything) if failed else everything
     same = [(fit.kernel, fit.target.label) for fit in found]
     origins = dict(zip(map(id, found), telling_apart(same, [f.origin for f in found]), strict=True))
     origin = (_ORIGIN[0], lambda f: origins[id(f)])
@@ -176,9 +180,13 @@ def document(found: Sequence[Fit]) -> Document:
             _refusals(found, origin),
         ),
         notes=tuple(_notes(found)),
-        summary=_count(found),
+        summary=_count(everything),
         flat=_table(_FLAT, found),
     )
+
+
+def _failed(found: Sequence[Fit]) -> list[Fit]:
+    return [fit for fit in found if fit.launches is not True]
 
 
 def _varying(found: Sequence[Fit]) -> tuple[Field, ...]:
@@ -221,8 +229,10 @@ def _counts(found: Sequence[Fit]) -> dict[str, int]:
     }
 
 
-def content(found: Sequence[Fit]) -> dict[str, Any]:
-    return {"results": [_result(fit) for fit in found], "counts": _counts(found)}
+def content(found: Sequence[Fit], *, failed: bool = False) -> dict[str, Any]:
+    """``failed`` as in ``document``: the counts are of everything."""
+    shown = _failed(found) if failed else found
+    return {"results": [_result(fit) for fit in shown], "counts": _counts(found)}
 
 
 def _result(fit: Fit) -> dict[str, Any]:

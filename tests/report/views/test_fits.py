@@ -152,3 +152,23 @@ def test_the_fixed_set_shows_every_verdict():
     assert document.summary == "1 of 9 launch, 2 cannot be told"
     assert csv.render(document).count("\n") == 10
     assert markdown.render(document).startswith("**1 of 9 launch, 2 cannot be told**\n")
+
+
+def test_what_certainly_fails_comes_before_what_is_unknown():
+    table = view.document(builds.FITS).tables[1]
+    place = [column.key for column in table.columns].index("why")
+    unknown = {reason for fit in builds.FITS if fit.launches is None for reason in fit.unknown}
+    last = [row[place] in unknown for row in table.rows]
+    assert last == sorted(last)
+    assert sum(last) == 2
+
+
+def test_failures_alone_are_counted_with_everything():
+    document = view.document(builds.FITS, failed=True)
+    assert document.summary == view.document(builds.FITS).summary
+    verdicts = [row[[c.key for c in document.flat.columns].index("launches")]
+                for row in document.flat.rows]  # fmt: skip
+    assert (verdicts.count(False), verdicts.count(None), verdicts.count(True)) == (6, 2, 0)
+    content = view.content(builds.FITS, failed=True)
+    assert len(content["results"]) == 8
+    assert content["counts"] == view.content(builds.FITS)["counts"]
