@@ -38,7 +38,8 @@ RANK = {unit: rank for rank, units in enumerate(RANKS) for unit in units}
 GATE = tuple(
     f"gate/{name}.py"
     for name in (
-        *("change", "changepoint", "estimate", "known_noise", "noise_floor", "ranks", "scatter"),
+        *("change", "changepoint", "estimate", "known_noise", "lopsided", "noise_floor"),
+        *("ranks", "scatter"),
         "series",
     )
 )
