@@ -290,3 +290,15 @@ def test_the_tools_tell_their_versions(machine, capsys, monkeypatch, tmp_path):
     _, checks = machine(capsys)
     assert checks["nvcc"]["state"] == "missing"
     assert "CUDA toolkit" in checks["nvcc"]["hint"]
+
+
+def test_what_to_do_stands_below(machine, capsys):
+    """Beside the details it would be too far to the right; CSV has one row for each check."""
+    main(["doctor"])
+    here, below = capsys.readouterr().out.split("\n\n")[:2]
+    assert here.splitlines()[0].split() == ["what", "state", "detail"]
+    assert "pip …" not in here
+    hints = dict(line.split("  ", 1) for line in below.splitlines()[2:])
+    assert hints["CUDA device"].strip() == "pip …"
+    main(["doctor", "-f", "csv"])
+    assert "CUDA device,missing,not installed,pip …" in capsys.readouterr().out.splitlines()

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from perfkit.access import State, Status
 from perfkit.report.document import Column, Document, Table
 
+_COLUMNS: Final = (Column("what", "what"), Column("state", "state"), Column("detail", "detail"))
+_HINT: Final = Column("hint", "what to do")
+
 
 def document(found: Sequence[Status]) -> Document:
-    table = Table(
-        columns=(
-            Column("what", "what"),
-            Column("state", "state"),
-            Column("detail", "detail"),
-            Column("hint", "what to do"),
+    """What is here, and below it what to do: side by side, few terminals are wide enough."""
+    rows = tuple((s.what, str(s.state), s.detail, s.hint) for s in found)
+    return Document(
+        tables=(
+            Table(columns=_COLUMNS, rows=tuple(row[:3] for row in rows)),
+            Table(
+                columns=(_COLUMNS[0], _HINT),
+                rows=tuple((s.what, s.hint) for s in found if s.hint),
+            ),
         ),
-        rows=tuple((s.what, str(s.state), s.detail, s.hint) for s in found),
+        notes=(_summary(found),),
+        flat=Table(columns=(*_COLUMNS, _HINT), rows=rows),
     )
-    return Document(tables=(table,), notes=(_summary(found),))
 
 
 def _summary(found: Sequence[Status]) -> str:
