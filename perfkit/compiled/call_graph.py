@@ -86,7 +86,11 @@ class CallGraph:
         """
         if self.elf.sm >= _FIRST_DECODED:
             return False
-        return len(self.by_section.get(kernel.section, ())) > 1 or self.calls_out(kernel)
+        return (
+            len(self.by_section.get(kernel.section, ())) > 1
+            or kernel.number in self.pointer_callers
+            or self.calls_out(kernel)
+        )
 
     def calls_out(self, kernel: Symbol) -> bool:
         """The kernel calls functions in other sections."""
