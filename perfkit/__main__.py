@@ -29,7 +29,7 @@ def main() -> int:
         from perfkit.cli.app import main as run
 
         if handled:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGINT, _interrupt)
         code = run()
         if handled:
             signal.signal(signal.SIGINT, _leave)
@@ -38,6 +38,15 @@ def main() -> int:
     if code == EXIT_INTERRUPTED:  # said by the command line
         _leave(said=True)
     return code
+
+
+def _interrupt(_: int, frame: Any) -> None:
+    """An exception; but the end in the middle of an import, where libraries may lose it."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            _leave()
+        frame = frame.f_back
+    raise KeyboardInterrupt
 
 
 def _leave(*_: Any, said: bool = False) -> None:
