@@ -17,7 +17,6 @@ Task = Callable[[dict[str, Any]], Iterator[dict[str, Any]]]
 #: task -> module and function
 TASKS: Final = {
     "ceilings": "perfkit.device.experiments.groups:measure_group",
-    "probe": "perfkit.device.probe:probe",
     "validate": "perfkit.device.experiments.checks:run_check",
     "launch": "perfkit.device.experiments.checks:launch_profiled",
     "measure": "perfkit.device.measure_task:measure",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -11,6 +11,7 @@ from perfkit.analysis.block_scores import preference
 from perfkit.analysis.block_sizes import Request, Wish, choose
 from perfkit.analysis.gemm_rank import rank
 from perfkit.analysis.tuning import Candidate, Tuning, judged
+from perfkit.device.block_size_question import MOST_THREADS, request, wish
 from perfkit.device.items import of_kernel
 from perfkit.device.measure import Item, Plan, measure
 from perfkit.device.user_kernel import KernelSpec, case_of
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
 
 #: tilings that are looked at for some that the generator builds
 _MOST_RANKED: Final = 2000
-_WGMMA_ROWS: Final = 64  #: of an instruction, which no other one has
 _WARP: Final = 32
-_MOST_THREADS: Final = 1024
 
 Pair = tuple[Candidate, Item]
 
@@ -79,7 +78,7 @@ def tune_gemm(device: Device, target: Target, question: GemmQuestion, how: Try) 
 
 def _tiling_item(device: Device, estimate: GemmEstimate, place: int) -> Pair:
     p, t = estimate.problem, estimate.tiling
-    is_wgmma = estimate.block.instruction.m == _WGMMA_ROWS
+    is_wgmma = estimate.block.instruction.kind == "wgmma"
     name = f"gemm_{'wgmma' if is_wgmma else 'mma'}_{p.dtype}"
     workload = library().get(name)
     if workload is None:
@@ -140,8 +139,10 @@ def tune_block_size(
         raise UsageError("the kernel takes one block size: there is nothing to choose from")
     first = replace(how.plan, runs=1, samples=3)
     report = measure([items[usual]], [device], first, ceilings=how.ceilings, tell=how.tell)
-    request = _request(target, _facts(report.devices[0], items[usual]), usual, max(items))
-    order = _order(request, _wish(items), items)
+    facts = _facts(report.devices[0], items[usual])
+    asked = request(target, facts, usual=usual, most=max(items))
+    cases = [item.case for item in items.values() if item.case is not None]
+    order = _order(asked, wish(cases), items)
     found = [
         (
             Candidate(
@@ -177,7 +178,7 @@ def _block_sizes(what: Workload | KernelSpec) -> tuple[int, dict[int, Item]]:
         usual = what.sizes["threads"]
         make = partial(_library_item, what)
     found = {}
-    for threads in sorted({usual, *range(_WARP, _MOST_THREADS + 1, _WARP)}):
+    for threads in sorted({usual, *range(_WARP, MOST_THREADS + 1, _WARP)}):
         try:
             found[threads] = make(threads)
         except UsageError:
@@ -196,44 +197,21 @@ def _library_item(workload: Workload, threads: int) -> Item:
     return _item(workload, f"{workload.name} {threads}", {"threads": threads}, checks)
 
 
-def _request(target: Target, facts: LaunchFacts, usual: int, most: int) -> Request:
-    per_thread, rest = divmod(facts.dynamic_shared_bytes, usual)
-    return Request(
-        target=target,
-        regs=facts.registers,
-        static_bytes=facts.static_shared_bytes,
-        dynamic_bytes=facts.dynamic_shared_bytes if rest else 0,
-        bytes_per_thread=0 if rest else per_thread,
-        max_threads=most,
-    )
-
-
-def _wish(items: Mapping[int, Item]) -> Wish:
-    """A grid that grows as blocks shrink has one thread for each element."""
-    totals = {
-        item.case.launch.blocks * item.case.launch.threads
-        for item in items.values()
-        if item.case is not None
-    }
-    even = max(totals) - min(totals) <= _MOST_THREADS
-    return Wish(elements=max(totals) if even else None)
-
-
-def _order(request: Request, wish: Wish, sizes: Collection[int]) -> list[int]:
+def _order(asked: Request, problem: Wish, sizes: Collection[int]) -> list[int]:
     """Block sizes as the model likes them: its choice, what ties with it, then by resident threads.
 
     Raises:
         DoesNotFit: none of them launches.
     """
-    best = choose([request], wish)
+    best = choose([asked], problem)
     rest: dict[int, int] = {}
     for threads in sizes:
         try:
-            one = choose([replace(request, exact_threads=threads)], wish)
+            one = choose([replace(asked, exact_threads=threads)], problem)
         except UsageError:  # it launches at no such size
             continue
         rest[threads] = one.places[0].resident_threads
-    warp = request.target.capability.limits.warp_size
+    warp = asked.target.capability.limits.warp_size
     return sorted(
         rest,
         key=lambda t: (t == best.threads, t in best.tied, rest[t], preference(t, warp)),

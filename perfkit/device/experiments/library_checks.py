@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from perfkit.analysis.block_sizes import Request, Wish, choose
+from perfkit.analysis.block_sizes import choose
 from perfkit.analysis.measurement import FASTER
 from perfkit.analysis.prediction import predict
 from perfkit.analysis.validation import Tally
 from perfkit.device import bench as benches
+from perfkit.device.block_size_question import MOST_THREADS, request, wish
 from perfkit.device.experiments import ceiling
 from perfkit.device.experiments.bandwidth import dram
 from perfkit.device.experiments.trial import Ledger
@@ -40,7 +41,6 @@ _MEDIAN_REGRET: Final = 0.02
 #: what partial sums of blocks may add to the bytes of one problem
 _SAME: Final = 1.01
 _WARP: Final = 32
-_MOST_THREADS: Final = 1024
 
 
 def _workloads(trial: Trial) -> list[Workload]:
@@ -165,7 +165,7 @@ def _is_one_problem(workload: Workload) -> bool:
     case = workload.case({})
     if case.staged is not None or case.persistent is not None:
         return False
-    demands = [one.demand for _, one in _sweep(workload, step=_MOST_THREADS // 4)]
+    demands = [one.demand for _, one in _sweep(workload, step=MOST_THREADS // 4)]
     work = {(d.read_bytes, d.write_bytes, d.flow.flops if d.flow else 0) for d in demands}
     least, most = min(work), max(work)
     return all(high <= _SAME * low for low, high in zip(least, most, strict=True))
@@ -174,7 +174,7 @@ def _is_one_problem(workload: Workload) -> bool:
 def _sweep(workload: Workload, *, step: int) -> Iterator[tuple[int, Case]]:
     """Every block size that the kernel takes, with its case; the usual one is always there."""
     usual = workload.sizes["threads"]
-    for threads in sorted({usual, *range(step, _MOST_THREADS + 1, step)}):
+    for threads in sorted({usual, *range(step, MOST_THREADS + 1, step)}):
         try:
             yield threads, workload.case({"threads": threads})
         except UsageError:
@@ -186,22 +186,9 @@ def _recommended(
 ) -> int | None:
     """The block size, of those that the kernel takes; None: none of the best is."""
     usual = workload.sizes["threads"]
-    facts = bench.facts(cases[usual])
-    per_thread, rest = divmod(facts.dynamic_shared_bytes, usual)
-    request = Request(
-        target=trial.target,
-        regs=facts.registers,
-        static_bytes=facts.static_shared_bytes,
-        dynamic_bytes=facts.dynamic_shared_bytes if rest else 0,
-        bytes_per_thread=0 if rest else per_thread,
-        max_threads=max(cases),
-    )
-    totals = {case.launch.blocks * case.launch.threads for case in cases.values()}
-    # a grid that grows as blocks shrink has one thread for each element
-    even = max(totals) - min(totals) <= _MOST_THREADS
-    wish = Wish(elements=max(totals) if even else None)
+    asked = request(trial.target, bench.facts(cases[usual]), usual=usual, most=max(cases))
     try:
-        found = choose([request], wish)
+        found = choose([asked], wish(cases.values()))
     except DoesNotFit:
         return None
     return next((t for t in (found.threads, *reversed(found.tied)) if t in cases), None)
