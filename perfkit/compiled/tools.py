@@ -2,7 +2,7 @@
 
 A tool is looked for in this order: the environment variable with its name in capitals, its PyPI
 wheel in this environment, the toolkit that ``CUDA_HOME`` or ``CUDA_PATH`` names, ``PATH``.
-The wheels of nvcc lack parts of it more often than not: they come last.
+nvcc's come last: that of CUDA 12 lacks parts, and a toolkit fits the host compiler beside it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Tool:
     wheels: tuple[str, ...]  #: on PyPI
     purpose: str
     hint: str
-    wheels_last: bool = False  #: a toolkit's is more likely to be whole
+    wheels_last: bool = False
     companion: str | None = None  #: in a wheel, what it cannot do without, from the folder above
 
 
@@ -56,15 +56,15 @@ PTXAS: Final = Tool(
     name="ptxas",
     wheels=("nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvcc"),
     purpose="compiles PTX",
-    hint="pip install 'perfkit[cu12]' has it (nvidia-cuda-nvcc-cu12); a newer one comes with "
-    "pip install nvidia-cuda-nvcc; or set PTXAS to the one of a CUDA toolkit",
+    hint="pip install 'perfkit[cu12]' or 'perfkit[cu13]' has it, or set PTXAS to the one of a CUDA "
+    "toolkit",
 )
 NVCC: Final = Tool(
     name="nvcc",
     wheels=("nvidia-cuda-nvcc", "nvidia-cuda-nvcc-cu12"),
     purpose="compiles CUDA sources with host code",
-    hint="it comes with a CUDA toolkit: put it on PATH, or let NVCC name it, or CUDA_HOME the "
-    "toolkit",
+    hint="pip install 'perfkit[cu13]' has it; or put the one of a CUDA toolkit on PATH, or let NVCC "
+    "name it",
     wheels_last=True,
     companion="nvvm/bin/cicc",
 )

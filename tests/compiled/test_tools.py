@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,17 @@ def test_none_is_here(no_tools, temporary):
     assert "pip install nvidia-cuda-cuobjdump" in caught.value.hint
     with pytest.raises(Unavailable, match="NVIDIA's ptxas"):
         tools.find(tools.PTXAS)
+
+
+@pytest.mark.parametrize("tool", [tools.CUOBJDUMP, tools.PTXAS, tools.NVCC], ids=lambda t: t.name)
+def test_what_a_hint_says_to_install_brings_the_tool(tool):
+    project = tomllib.loads((Path(tools.__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    advised = re.findall(r"perfkit\[(\w+)\]", tool.hint)
+    assert advised
+    for extra in advised:
+        listed = project["project"]["optional-dependencies"][extra]
+        names = {re.split("[<>=]", requirement)[0] for requirement in listed}
+        assert names & set(tool.wheels), f"{extra} has no {tool.name}"
 
 
 def test_cubins_need_none(no_tools):
