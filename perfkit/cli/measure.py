@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 app = new_app()
 
+#: files that a kernel of the user's comes in: CUDA sources, and descriptions as of ``--spec``
+_SOURCES: Final = (".cu", ".cuh")
+_SPECS: Final = (".yaml", ".yml")
+
 
 @app.command(
     epilog=examples(
@@ -41,8 +45,9 @@ def measure(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[KERNELS|FILE.cu]",
-            help="Kernels of the library, by name or pattern; 'all'; or a CUDA source.",
+            metavar="[KERNELS|FILE]",
+            help="Kernels of the library, by name or pattern; 'all'; a CUDA source; or a YAML "
+            "file as of --spec.",
         ),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Show the library.")] = False,
@@ -89,9 +94,11 @@ def measure(
         time_limit_s=effort.time_limit,
         memory_limit_bytes=options.size(effort.memory_limit, "--memory-limit"),
     )
-    devices = devices_of(effort.device)
-    items = _items(names or [], size, own, effort.cold, devices)
+    # what the command line names is read before the card is looked for
     known = mine.ceilings(ceilings)
+    asked = _asked(names or [], size, own, effort.cold)
+    devices = devices_of(effort.device)
+    items = asked(devices)
     with progress("measuring") as tell, terminable():
         report = run(items, devices, plan, ceilings=known, tell=tell or _nobody)
     emit(
@@ -125,33 +132,53 @@ def _list(names: Sequence[str], format: options.Format, output: Path | None) -> 
     )
 
 
-def _items(
-    names: Sequence[str],
-    size: str | None,
-    own: mine.OwnKernel,
-    cold: bool | None,
-    devices: Sequence[Device],
-) -> tuple[Item, ...]:
+def _asked(
+    names: Sequence[str], size: str | None, own: mine.OwnKernel, cold: bool | None
+) -> Callable[[Sequence[Device]], tuple[Item, ...]]:
+    """What is asked for; called with the cards it leaves out what they cannot run.
+
+    Raises:
+        UsageError, InputError: whatever the cards are.
+    """
     from perfkit.device import items
+
+    found = _own(names, size, own, cold)
+    if found is not None:
+        return lambda _: (found,)
+    mine.only(own, None, "a kernel of the library", "threads")
+    sizes = mine.sizes(size, own.threads)
+
+    def of_library(devices: Sequence[Device]) -> tuple[Item, ...]:
+        those, left_out = items.of_workloads(names, sizes, cold=cold, devices=devices)
+        for text in left_out:
+            talk.note(text)
+        if not those:
+            raise UsageError("none of these kernels runs on this card")
+        return those
+
+    of_library(())
+    return of_library
+
+
+def _own(
+    names: Sequence[str], size: str | None, own: mine.OwnKernel, cold: bool | None
+) -> Item | None:
+    """Code of the user's; None: kernels of the library."""
+    from perfkit.device import items
+    from perfkit.device.kernel_file import read
 
     if own.python is not None:
         mine.only(own, size, "--python", "flops", "bytes", "dtype", "unit")
         flow, moved = mine.work(own)
-        return (items.of_python(own.python, flow=flow, moved_bytes=moved, cold=cold),)
+        return items.of_python(own.python, flow=flow, moved_bytes=moved, cold=cold)
     if own.spec is not None:
-        from perfkit.device.kernel_file import read
-
         mine.only(own, size, "--spec")
-        return (items.of_kernel(read(own.spec), cold=cold),)
-    if any(name.endswith((".cu", ".cuh")) for name in names):
-        if len(names) > 1 or size is not None:
-            raise UsageError("a CUDA source stands alone, and its sizes are its --arg")
-        return (items.of_kernel(mine.spec(names[0], own), cold=cold),)
-    mine.only(own, None, "a kernel of the library", "threads")
-    sizes = mine.sizes(size, own.threads)
-    found, left_out = items.of_workloads(names, sizes, cold=cold, devices=devices)
-    for text in left_out:
-        talk.note(text)
-    if not found:
-        raise UsageError("none of these kernels runs on this card")
-    return found
+        return items.of_kernel(read(own.spec), cold=cold)
+    if not any(name.endswith((*_SOURCES, *_SPECS)) for name in names):
+        return None
+    if len(names) > 1 or size is not None:
+        raise UsageError("a file of yours stands alone, and its sizes are its arguments")
+    if names[0].endswith(_SPECS):
+        mine.only(own, size, names[0])
+        return items.of_kernel(read(Path(names[0])), cold=cold)
+    return items.of_kernel(mine.spec(names[0], own), cold=cold)

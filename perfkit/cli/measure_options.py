@@ -128,6 +128,12 @@ class Effort:
 def only(own: OwnKernel, size: str | None, what: str, *allowed: str) -> None:
     """Refuse options that mean nothing here.
 
+    Args:
+        own: what is given.
+        size: ``--size``.
+        what: they would be for: an option, which is allowed itself, a file, or a description.
+        allowed: names of fields that mean something.
+
     Raises:
         UsageError: one is given.
     """

@@ -14,6 +14,7 @@ from perfkit.device.properties import Device, read_devices
 from perfkit.device.user_kernel import KernelSpec, case_of
 from perfkit.device.workloads.library import cannot_run, library, named
 from perfkit.errors import NoDevice, UsageError
+from perfkit.files import readable
 
 if TYPE_CHECKING:
     from perfkit.device.workload import Workload
@@ -84,8 +85,16 @@ def _item(
 
 
 def of_kernel(spec: KernelSpec, *, cold: bool | None) -> Item:
-    """A kernel of the user's; raises as ``case_of``."""
+    """A kernel of the user's.
+
+    Raises:
+        UsageError: as ``case_of``.
+        InputError: one of its files is missing.
+    """
     case = case_of(spec)
+    _refuse_missing(spec.path, *(array.file for array in case.arrays if array.file))
+    if spec.reference is not None:
+        _refuse_missing_module(spec.reference)
     return Item(
         key=spec.kernel,
         name=spec.kernel,
@@ -101,7 +110,12 @@ def of_kernel(spec: KernelSpec, *, cold: bool | None) -> Item:
 def of_python(
     function: str, *, flow: Flow | None, moved_bytes: float | None, cold: bool | None
 ) -> Item:
-    """Python code that launches work."""
+    """Python code that launches work.
+
+    Raises:
+        InputError: its file is missing.
+    """
+    _refuse_missing_module(function)
     return Item(
         key=function,
         name=function,
@@ -111,6 +125,20 @@ def of_python(
         payload={"kind": "python", "function": function},
         demand=Demand(read_bytes=moved_bytes or 0, flow=flow),
     )
+
+
+def _refuse_missing(*paths: str) -> None:
+    """Each run opens them in a process of its own: what is not there is told before the first."""
+    for path in paths:
+        with readable(path):
+            Path(path).stat()
+
+
+def _refuse_missing_module(function: str) -> None:
+    """The same for ``file.py:function``; modules are Python's to find."""
+    module = function.rpartition(":")[0]
+    if module.endswith(".py"):
+        _refuse_missing(module)
 
 
 def devices_of(text: str) -> tuple[Device, ...]:

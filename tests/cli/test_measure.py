@@ -148,6 +148,43 @@ def test_no_gpu(refused, monkeypatch):
     assert "there is no GPU" in refused("measure copy", code=4)
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("measure nonsense", "no workload is called 'nonsense'"),
+        ("measure copy --size m=4", "copy has no size 'm'"),
+        ("measure copy --ceilings none.json", "none.json: cannot be read"),
+        ("measure --spec none.yaml", "none.yaml: cannot be read"),
+        ("measure none.yaml", "none.yaml: cannot be read"),
+        ("measure none.cu --kernel k --grid 1 --threads 1", "none.cu: cannot be read"),
+        ("measure --python none.py:f", "none.py: cannot be read"),
+    ],
+)
+def test_what_the_question_lacks_is_told_before_the_gpu_that_is_missing(
+    refused, monkeypatch, line, words
+):
+    def none():
+        raise NoDevice("there is no GPU")
+
+    monkeypatch.setattr(items, "read_devices", none)
+    assert words in refused(line, code=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "lacks"),
+    [
+        (["--arg", "x:f32[4]=none.npy"], "none.npy"),
+        (["--reference", "none.py:f"], "none.py"),
+    ],
+)
+def test_files_of_a_kernel_that_are_not_there(perfkit, children, source, options, lacks):
+    line = ["measure", str(source), "--kernel", "twice", "--grid", "1", "--threads", "1"]
+    done = perfkit([*line, *options])
+    assert done.code == 2
+    assert f"{lacks}: cannot be read" in done.err
+    assert not children.requests
+
+
 @pytest.fixture
 def source(tmp_path):
     path = tmp_path / "twice.cu"
@@ -182,9 +219,10 @@ def test_a_yaml_file(perfkit, children, source):
     spec = source.with_name("twice.yaml")
     spec.write_text("file: twice.cu\nkernel: twice\ngrid: 4\nthreads: 64\nargs: ['x:f32[256]']\n")
     children.prepare = costs
-    done = perfkit(f"measure --spec {spec} {QUICK}")
-    assert done.code == 0, done.err
-    assert "twice" in done.out
+    for said in (f"--spec {spec}", str(spec)):
+        done = perfkit(f"measure {said} {QUICK}")
+        assert done.code == 0, done.err
+        assert "twice" in done.out
 
 
 def test_python(perfkit, children, tmp_path):
@@ -212,6 +250,9 @@ def test_python(perfkit, children, tmp_path):
         ("measure a.cu --grid 1 --threads 1", "no --kernel"),
         ("measure a.cu --kernel k --grid 1 --threads 1 --unit fast", "simt or tensor"),
         ("measure --spec none.yaml", "No such file"),
+        ("measure a.yaml b.yaml", "stands alone"),
+        ("measure a.yaml --size 4", "stands alone"),
+        ("measure a.yaml --kernel k", "--kernel is not for a.yaml"),
         ("measure --spec a.yaml --grid 1", "--grid is not for --spec"),
         ("measure --python m:f --flops n", "names mean nothing here"),
         ("measure --python m:f --flops 1+", "--flops"),
