@@ -3,7 +3,8 @@
 ``analysis.pairing`` matches the kernels; what finds no partner is new or has vanished. A quantity
 that one side does not know is not comparable: it is never a change of 0.
 
-**Worse** is: lower occupancy, or more spills, registers, static shared memory, stack or barriers.
+**Worse** is: lower occupancy, more spills, registers, static shared memory, stack or barriers, or a
+stack that has lost its bound.
 Constant memory and the block size may change either way.
 """
 
@@ -42,6 +43,7 @@ QUANTITIES: Final = (
     Quantity("registers_per_thread", 1),
     Quantity("static_shared_bytes", 1),
     Quantity("stack_bytes", 1),
+    Quantity("unbounded_stack", 1),
     Quantity("barriers", 1),
     Quantity("constant_bytes", 0),
     Quantity(BLOCK_THREADS, 0),

@@ -49,11 +49,11 @@ def diff(
 ) -> None:
     """Compare two builds, the worst change first.
 
-    Worse is lower occupancy, or more spills, registers, static shared memory, stack or barriers.
-    Kernels are matched by name within one architecture. Sources are compiled for --gpu, or for
-    what the other file is compiled for; of compiled files --gpu chooses. With --check the exit
-    code is 1 if anything got worse, and 3 if nothing did but something could not be compared or
-    read.
+    Worse is lower occupancy, more spills, registers, static shared memory, stack or barriers, or a
+    stack that has lost its bound. Kernels are matched by name within one architecture. Sources are
+    compiled for --gpu, or for what the other file is compiled for; of compiled files --gpu chooses.
+    With --check the exit code is 1 if anything got worse, and 3 if nothing did but something could
+    not be compared or read.
     """
     before, after, unread = _builds(old, new, gpu, kernels)
     found = _compared(before, after, threads, smem_dynamic)

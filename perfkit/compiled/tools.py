@@ -63,8 +63,8 @@ NVCC: Final = Tool(
     name="nvcc",
     wheels=("nvidia-cuda-nvcc", "nvidia-cuda-nvcc-cu12"),
     purpose="compiles CUDA sources with host code",
-    hint="pip install 'perfkit[cu13]' has it; or put the one of a CUDA toolkit on PATH, or let NVCC "
-    "name it",
+    hint="pip install 'perfkit[cu13]' has it; or put the one of a CUDA toolkit on PATH, or let "
+    "NVCC name it",
     wheels_last=True,
     companion="nvvm/bin/cicc",
 )

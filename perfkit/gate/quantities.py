@@ -33,7 +33,9 @@ QUANTITIES: Final = {
     "spill_stores": Quantity("spill stores", "bytes", "kernel"),
     "spill_loads": Quantity("spill loads", "bytes", "kernel"),
     "stack": Quantity("stack", "bytes", "kernel"),
-    "unbounded_stack": Quantity("unbounded stack", "", "kernel"),
+    "unbounded_stack": Quantity(
+        "unbounded stack", "", "kernel", nouns=("unbounded stack", "unbounded stacks")
+    ),
     "frame": Quantity("stack frame", "bytes", "kernel"),
     "static_shared": Quantity("static shared memory", "bytes", "kernel"),
     "barriers": Quantity("barriers", "", "kernel", nouns=("barrier", "barriers")),

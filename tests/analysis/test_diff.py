@@ -93,6 +93,17 @@ def test_more_and_less(name, more):
         assert verdicts(pair) == ({} if expected == "unchanged" else {name: expected})
 
 
+def test_a_stack_that_loses_its_bound_is_worse():
+    bounded, endless = {"unbounded_stack": False}, {"unbounded_stack": True, "stack_bytes": None}
+    assert verdicts(one(bounded, endless)) == {
+        "unbounded_stack": "worse",
+        "stack_bytes": "not_comparable",
+    }
+    assert one(bounded, endless).status == "worse"
+    assert verdicts(one(endless, bounded))["unbounded_stack"] == "better"
+    assert one(endless, endless).status == "unchanged"
+
+
 def test_what_the_kernel_calls_counts():
     """As in a log: None where it names nothing that the kernel calls."""
     clean = {"callee_spill_store_bytes": None, "cumulative_stack_bytes": None}

@@ -200,6 +200,7 @@ def test_nothing_may_get_worse():
         "spill_stores": "at_most",
         "spill_loads": "at_most",
         "stack": "at_most",
+        "unbounded_stack": "at_most",
         "static_shared": "at_most",
         "barriers": "at_most",
         "occupancy": "at_least",

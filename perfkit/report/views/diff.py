@@ -25,6 +25,7 @@ _COLUMNS: Final = {
     "registers_per_thread": Column("registers_per_thread", "regs", "count"),
     "static_shared_bytes": Column("static_shared_bytes", "static shared", "bytes"),
     "stack_bytes": Column("stack_bytes", "stack", "bytes"),
+    "unbounded_stack": Column("unbounded_stack", "unbounded stack", "yes"),
     "barriers": Column("barriers", "barriers", "count"),
     "constant_bytes": Column("constant_bytes", "constant bank 0", "bytes"),
     BLOCK_THREADS: Column(BLOCK_THREADS, "block", "count"),
@@ -42,8 +43,8 @@ _WORDS: Final[dict[Status, str]] = {
     "unchanged": "unchanged",
 }
 _WORSE: Final = (
-    "worse is lower occupancy, or more spills, registers, static shared memory, stack or barriers; "
-    "mixed is worse in one and better in another"
+    "worse is lower occupancy, more spills, registers, static shared memory, stack or barriers, or "
+    "a stack that has lost its bound; mixed is worse in one and better in another"
 )
 
 #: more rows than a reviewer reads at a glance
@@ -113,7 +114,10 @@ def _cell(change: Change) -> Cell | None:
 
 
 def _alone(kernels: Sequence[KernelResources], title: str) -> Table:
-    names = [quantity.name for quantity in QUANTITIES if quantity.name not in _OF_A_LAUNCH]
+    left_out = _OF_A_LAUNCH
+    if not any(kernel.unbounded_stack for kernel in kernels):
+        left_out |= {"unbounded_stack"}
+    names = [quantity.name for quantity in QUANTITIES if quantity.name not in left_out]
     return Table(
         title=title,
         columns=(_KERNEL, _ARCH, *(_COLUMNS[name] for name in names)),

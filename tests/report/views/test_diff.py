@@ -13,7 +13,7 @@ from perfkit.report.views import diff as view
 from tests.report import builds
 
 SUMMARY = (
-    "8 kernels compared: 2 worse, 1 mixed, 1 not comparable, 1 changed, 1 better, 2 unchanged, "
+    "9 kernels compared: 3 worse, 1 mixed, 1 not comparable, 1 changed, 1 better, 2 unchanged, "
     "1 new, 1 vanished"
 )
 
@@ -30,14 +30,15 @@ def test_the_rows_worst_first():
     keys, rows = _table(view.document(builds.DIFF).tables[0])
     assert keys == [
         "kernel", "arch", "verdict", "occupancy", "spill stores", "spill loads", "regs", "stack",
-        "constant bank 0",
+        "unbounded stack", "constant bank 0",
     ]  # fmt: skip
     shown = {row[0]: row[2:] for row in rows}
     assert list(shown) == [
-        "gemm<64, 64>", "reduce[bold]|*a_b*", "gemm<128, 64>", "recursive", "parameters", "better",
+        "gemm<64, 64>", "reduce[bold]|*a_b*", "calls through pointers", "gemm<128, 64>",
+        "recursive", "parameters", "better",
     ]  # fmt: skip
     assert shown["gemm<64, 64>"] == [
-        "worse", "25% → 12.5%", "0 B", "0 B", "128 → 168", "0 B", "556 B",
+        "worse", "25% → 12.5%", "0 B", "0 B", "128 → 168", "0 B", "-", "556 B",
     ]  # fmt: skip
     assert shown["gemm<128, 64>"][:5] == [
         "mixed", "12.5% → 25%", "64 B → 512 B", "80 B → 512 B", "255 → 128",
@@ -45,6 +46,8 @@ def test_the_rows_worst_first():
     assert shown["reduce[bold]|*a_b*"][:2] == ["worse", "75% → 62.5%"]
     assert shown["recursive"][5] == "-" or "16 B → -" in shown["recursive"]
     assert shown["recursive"][0] == "not comparable"
+    assert shown["calls through pointers"][0] == "worse"
+    assert "no → yes" in shown["calls through pointers"]
     assert shown["parameters"][-1] == "556 B → 572 B"
 
 
@@ -57,10 +60,10 @@ def test_what_is_new_and_what_has_vanished_is_listed():
 
 def test_notes_say_what_worse_is_and_what_was_not_compared():
     notes = view.document(builds.DIFF).notes
-    assert notes[0].startswith("worse is lower occupancy, or more spills")
+    assert notes[0].startswith("worse is lower occupancy, more spills")
     assert "not compared for recursive: stack: a device function calls itself" in notes
     same = view.document(diff(builds.NEW, builds.NEW))
-    assert same.summary == "9 kernels compared: 9 unchanged"
+    assert same.summary == "10 kernels compared: 10 unchanged"
     assert not any(note.startswith("worse") for note in same.notes)
 
 
@@ -79,7 +82,7 @@ def test_a_long_list_is_folded_in_markdown_only():
 
 def test_csv_has_every_kernel_of_either_side():
     lines = csv.render(view.document(builds.DIFF)).splitlines()
-    assert len(lines) == 1 + 8 + 2
+    assert len(lines) == 1 + 9 + 2
     header = lines[0].split(",")
     assert header[:5] == ["kernel", "arch", "status", "occupancy_old", "occupancy_new"]
     (recursive,) = [line for line in lines if line.startswith("recursive")]
@@ -90,7 +93,7 @@ def test_csv_has_every_kernel_of_either_side():
 def test_json_has_numbers_and_reasons():
     content = view.content(builds.DIFF)
     assert content["summary"] == {
-        "compared": 8, "worse": 2, "mixed": 1, "not_comparable": 1, "changed": 1, "better": 1,
+        "compared": 9, "worse": 3, "mixed": 1, "not_comparable": 1, "changed": 1, "better": 1,
         "unchanged": 2, "new": 1, "vanished": 1,
     }  # fmt: skip
     first = content["changes"][0]
