@@ -14,6 +14,8 @@ from perfkit.errors import UsageError
 from perfkit.record import record
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from perfkit.device.collect import Metric
     from perfkit.device.program_run import Program
     from perfkit.gate.collected import Attempt
@@ -130,6 +132,15 @@ def measured(spec: str, folder: Path | None) -> Program:
     program(spec, "--measure", shell=False, folder=folder)
     line = f"{own} {spec} --runs 1 --format json --output {OUT}"
     return program(line, "--measure", shell=False, folder=folder)
+
+
+def tell_left(attempts: Sequence[Attempt]) -> None:
+    """Say that runs left processes running, which may disturb the runs after them."""
+    those = [one for one in attempts if one.left]
+    if those:
+        many = f"{len(those)} of {len(attempts)} runs left processes behind"
+        some = ", ".join(those[0].left[:3])
+        talk.note(f"{many}, such as {some}: they may disturb the runs after them")
 
 
 def tell_failure(one: Attempt) -> None:

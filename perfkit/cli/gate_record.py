@@ -229,6 +229,7 @@ def _collected(program: Program, what: What, how: Collection) -> tuple[ResultFil
     if interrupted:
         talk.note("nothing is recorded")
         raise typer.Exit(EXIT_INTERRUPTED)
+    collect_options.tell_left(attempts)
     if attempts[-1].failure is not None:
         collect_options.tell_failure(attempts[-1])
         raise DeviceError(

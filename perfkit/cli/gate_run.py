@@ -244,6 +244,7 @@ def _keeper(folder: Path | None, is_stored: bool) -> Callable[[Sequence[Attempt]
 def _say(done: GateRun) -> None:
     for note in done.notes:
         talk.note(note)
+    collect_options.tell_left(done.attempts)
     for one in done.attempts:
         if one.failure is not None:
             collect_options.tell_failure(one)

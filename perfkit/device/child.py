@@ -8,7 +8,6 @@ of host and card are watched from outside.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -21,6 +20,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.device.process_tree import Tree
 from perfkit.errors import EXIT_INTERRUPTED
 from perfkit.record import record
 
@@ -102,10 +102,16 @@ def run_child(
         request = {"task": task, "arguments": dict(arguments), "channel": str(channel)}
         question = Path(folder, "request.json")
         question.write_text(json.dumps(request), encoding="utf-8")
+        lines = _Lines(channel, on_result)
+        tree = Tree(adopts=False)  # this process may be anybody's, with children of its own
         with log.open("wb") as output:
-            child = _start(question, uuid, output)
-            lines = _Lines(channel, on_result)
-            failure = _watch(child, limits, monitor, lines, stop)
+            child = _start(question, uuid, output, tree.environment())
+            try:
+                failure = _watch(child, limits, monitor, lines, stop)
+            finally:
+                if child.returncode != 0:
+                    tree.end(child)
+                    child.wait()
         lines.more()
         failure = lines.error or failure or _verdict(child.returncode, finished=lines.finished)
         if failure is not None:
@@ -113,8 +119,9 @@ def run_child(
         return Outcome(results=tuple(lines.results), failure=failure)
 
 
-def _start(question: Path, uuid: str | None, output: Any) -> subprocess.Popen[bytes]:
-    environment = dict(os.environ)
+def _start(
+    question: Path, uuid: str | None, output: Any, environment: dict[str, str]
+) -> subprocess.Popen[bytes]:
     if uuid is not None:
         environment["CUDA_VISIBLE_DEVICES"] = uuid
     return subprocess.Popen(  # noqa: S603 - this very Python
@@ -166,7 +173,7 @@ def _watch(
     lines: _Lines,
     stop: Callable[[], bool],
 ) -> Failure | None:
-    """Until the child has ended, by itself or by force."""
+    """Until the child has ended by itself, or is to be ended."""
     started = looked = time.monotonic()
     try:
         while child.poll() is None:
@@ -174,22 +181,19 @@ def _watch(
             lines.more()
             now = time.monotonic()
             if stop():
-                return _interrupted(child)
+                return _interrupted()
             if (failure := _over_time(now, started, lines.last, limits)) is not None:
-                _end(child)
                 return failure
             if now - looked > _WATCH_S:
                 looked = now
                 if (failure := _over_memory(child.pid, limits, monitor)) is not None:
-                    _end(child)
                     return failure
     except KeyboardInterrupt:
-        return _interrupted(child)
+        return _interrupted()
     return None
 
 
-def _interrupted(child: subprocess.Popen[bytes]) -> Failure:
-    _end(child)
+def _interrupted() -> Failure:
     return Failure(end=End.INTERRUPTED, message="interrupted", exit_code=EXIT_INTERRUPTED)
 
 
@@ -226,16 +230,6 @@ def _resident_bytes(pid: int) -> int | None:
     except (OSError, ValueError, IndexError):
         return None
     return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    """End a child and what it started, without asking."""
-    if os.name == "posix":
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-    else:
-        child.kill()
-    child.wait()
 
 
 def _verdict(status: int, *, finished: bool) -> Failure | None:

@@ -105,6 +105,7 @@ class Side:
             log=done.log,
             clock_hz=done.clock_hz,
             throttles=done.throttles,
+            left=done.left,
         )
 
     def _found(

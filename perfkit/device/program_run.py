@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 import signal
 import subprocess
 import threading
 import time
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
+from perfkit.device.process_tree import Process, Tree
 from perfkit.errors import UsageError
 from perfkit.files import shown
 from perfkit.record import record
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 #: stands in a command for the path of a file that it writes its results to
 OUT: Final = "{out}"
 _WATCH_S: Final = 0.25  #: between looks at the cards
+_MOMENT_S: Final = 0.2
 _TAIL_BYTES: Final = 2048
 
 
@@ -54,6 +56,7 @@ class Executed:
     log: str  #: the end of what it printed, where it failed
     clock_hz: float | None  #: median of the SM clocks while it ran, of the card at work
     throttles: tuple[str, ...]
+    left: tuple[str, ...] = ()  #: processes that it started and that still run
 
 
 def program(text: str, option: str, *, shell: bool, folder: Path | None) -> Program:
@@ -88,15 +91,16 @@ def execute(
 
     Args:
         what: the program.
-        time_limit_s: after so long it is ended, with all that it started.
+        time_limit_s: after so long it is ended, with all that it and programs before it started.
         stdout: file for what it prints.
         stderr: the same for its other output.
         out: path that takes the place of ``{out}``.
         monitors: cards to watch meanwhile.
     """
     states: list[list[CardState]] = []  # of all cards, look by look
+    tree = _tree()
     try:
-        with stdout.open("wb") as output, stderr.open("wb") as errors:
+        with stdout.open("wb") as output, stderr.open("wb") as errors, tree.gathering():
             started = time.perf_counter()
             child = subprocess.Popen(  # noqa: S603 - what the user asks to run
                 _command(what, out),
@@ -105,16 +109,21 @@ def execute(
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=errors,
+                env=tree.environment(),
                 # its own group: it ends with all that it started, and Ctrl-C arrives here alone
                 start_new_session=os.name == "posix",
             )
             ended, wall_s = _watched(child, started, time_limit_s, monitors, states)
+            left = _left(child)
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         return Executed(
             wall_s=0.0, failure=f"cannot be started: {reason}", log="", clock_hz=None, throttles=()
         )
+    names = tuple(map(str, left))
     failure = _failure(child.returncode) if ended else f"ran longer than {time_limit_s:g} s"
+    if names and not ended:
+        failure = f"{failure}, and cannot be ended: {', '.join(names)}"
     # of several cards the fastest is the one at work
     clocks = [clock for look in states if (clock := max(s.sm_clock_hz or 0 for s in look))]
     return Executed(
@@ -123,7 +132,22 @@ def execute(
         log=_tail(stderr) or _tail(stdout) if failure else "",
         clock_hz=median(clocks) if clocks else None,
         throttles=tuple(dict.fromkeys(t for look in states for s in look for t in s.throttles)),
+        left=names,
     )
+
+
+def _left(child: subprocess.Popen[bytes]) -> tuple[Process, ...]:
+    """What it has left behind; what only needs a moment to see that it is over gets that."""
+    deadline = time.monotonic() + _MOMENT_S
+    while (left := _tree().left(child)) and time.monotonic() < deadline:
+        time.sleep(_MOMENT_S / 10)
+    return left
+
+
+@cache
+def _tree() -> Tree:
+    """One for all programs: what an earlier run has left is ended with a later one."""
+    return Tree(adopts=True)
 
 
 def _command(what: Program, out: Path) -> list[str] | str:
@@ -159,18 +183,10 @@ def _watched(
                 states.append([monitor.state() for monitor in monitors])
     finally:
         if not by_itself:
-            _end(child)
+            _tree().end(child)
             child.wait()
     ended.wait()
     return by_itself, ended_at[0] - started
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    if os.name == "posix":
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-    else:
-        child.kill()
 
 
 def _failure(status: int) -> str | None:

@@ -37,6 +37,7 @@ class Attempt:
     log: str = ""  #: the end of what it printed, where it failed
     clock_hz: float | None = None  #: median of the SM clocks while it ran
     throttles: tuple[str, ...] = ()  #: what held them down
+    left: tuple[str, ...] = ()  #: processes that it started and did not end
 
 
 @record

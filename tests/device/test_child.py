@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from perfkit.device import tasks
 from perfkit.device.child import End, Limits, run_child
+from tests.device.trees import ids, survivors
 
 #: tasks for these tests; a child imports this file by its path
 SOURCE = """
@@ -43,6 +45,12 @@ def quits(arguments):
 def hangs(arguments):
     yield {"number": 0}
     time.sleep(600)
+
+def daemons(arguments):
+    yield {"number": 0}
+    import subprocess
+    from tests.device.trees import command
+    subprocess.run(command(arguments["place"]))
 
 def grows(arguments):
     held = []
@@ -131,6 +139,27 @@ def test_silence_ends_it_though_there_is_time_left():
     assert outcome.failure is not None
     assert outcome.failure.end is End.TIMEOUT
     assert "longer than 1.5 s" in outcome.failure.message
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux")
+@pytest.mark.parametrize("how", ["limit", "stop", "a bug in what takes the results"])
+def test_what_left_its_group_ends_with_it(tmp_path, how):
+    place = tmp_path / "ids"
+
+    def stop():
+        return how == "stop" and place.exists() and place.read_text().count("\n") == 3
+
+    def take(_):
+        if how.startswith("a bug"):
+            ids(place)
+            raise ZeroDivisionError
+
+    limits = Limits(seconds=4 if how == "limit" else 60)
+    with pytest.raises(ZeroDivisionError) if how.startswith("a bug") else nullcontext():
+        run_child(
+            "daemons", {"place": str(place)}, uuid=None, limits=limits, stop=stop, on_result=take
+        )
+    assert survivors(ids(place), 0) == {}
 
 
 def test_it_can_be_stopped():
