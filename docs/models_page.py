@@ -37,7 +37,7 @@ TOPICS: Final = (
     Topic(
         "How fast it can be",
         "`perfkit roofline`",
-        ("roofline", "roofs", "operations_matrix", "operations_vector"),
+        ("roofline", "roofs", "issue", "operations_matrix", "operations_vector"),
     ),
     Topic(
         "How one warp uses memory and its lanes",

@@ -1,15 +1,14 @@
 """What a launch has to do, and the time that follows from it on a card.
 
 The bound is what nothing can beat: every byte and operation at the best rate there is. The time
-expected is the bound with DRAM at the rate of this mix of reads and writes, where a ceilings file
-knows those; it can be beaten.
+expected, of ``analysis.expected``, can be beaten.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from perfkit.analysis.expected import expected_s
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.models.roofline import COMPUTE, Bound, Load, bound
@@ -28,12 +27,9 @@ from perfkit.models.roofs import (
 from perfkit.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from perfkit.arch.types import Capability, Gpu
-
-#: what writes are of the bytes of each mix that a ceilings file may hold
-_MIXES: Final = {"read": 0.0, "triad": 1 / 3, "copy": 1 / 2, "write": 1.0}
 
 
 @record
@@ -65,6 +61,9 @@ class Demand:
     useful_bytes: float | None = None  #: without what comes along in sectors; None: all are useful
     #: read in the pieces in which DRAM gives them, for the time expected; None: as many as read
     fetched_bytes: float | None = None
+    #: instructions of warps, as the compiler may be expected to make them; None: not counted
+    instructions: float | None = None
+    blocks: int | None = None  #: that share the work out evenly; None: SMs do as much each
 
     @property
     def bytes(self) -> float:
@@ -135,7 +134,7 @@ def predict(
     return Prediction(
         bound=least,
         bound_s=least.time_s,
-        expected_s=_expected(machine, demand, loads),
+        expected_s=expected_s(machine, demand, loads),
         bound_by=least.limited_by,
         basis="measured" if all(load.basis == "measured" for load in decides) else "data sheet",
         missing=missing,
@@ -226,52 +225,6 @@ def _unknown(loads: list[Load]) -> tuple[str, ...]:
         for load in loads
         if load.rate_per_s is None and load.amount > dram
     )
-
-
-def _expected(machine: Machine, demand: Demand, loads: list[Load]) -> float:
-    if demand.fetched_bytes is not None:
-        more = demand.fetched_bytes - demand.read_bytes
-        loads = [
-            replace(load, amount=load.amount + more) if load.name == "dram" else load
-            for load in loads
-        ]
-    mixes = machine.ceilings.mixes if machine.ceilings else {}
-    rate = mixed(mixes, demand.write_bytes / demand.bytes) if demand.bytes else None
-    if rate is not None:
-        loads = [
-            replace(load, rate_per_s=min(rate, load.rate_per_s or rate))
-            if load.name == "dram"
-            else load
-            for load in loads
-        ]
-    flow = demand.flow
-    if machine.ceilings and flow and flow.instruction and flow.accumulate:
-        key = f"{flow.dtype}/{flow.accumulate} {flow.instruction}"
-        rate = machine.ceilings.instructions.get(key)
-        loads = [
-            replace(load, rate_per_s=rate) if rate and load.kind == COMPUTE else load
-            for load in loads
-        ]
-    return max(load.time_s for load in loads if load.time_s is not None)
-
-
-def mixed(mixes: Mapping[str, float], write_share: float) -> float | None:
-    """Bandwidth of a mix, between those that were measured; None without any.
-
-    Time per byte is taken to change evenly between two of them.
-
-    >>> round(mixed({"read": 4.0, "copy": 2.0}, 0.25), 3)
-    2.667
-    """
-    known = sorted((_MIXES[name], rate) for name, rate in mixes.items() if name in _MIXES)
-    if not known:
-        return None
-    below = max((one for one in known if one[0] <= write_share), default=known[0])
-    above = min((one for one in known if one[0] >= write_share), default=known[-1])
-    if below[0] >= above[0]:
-        return below[1]
-    place = (write_share - below[0]) / (above[0] - below[0])
-    return 1 / ((1 - place) / below[1] + place / above[1])
 
 
 def share_of(found: Bound, kind: str, time_s: float) -> float | None:

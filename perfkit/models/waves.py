@@ -1,16 +1,19 @@
 """How a grid fills a GPU: full waves of blocks, and the tail.
 
-A wave is what the GPU holds at once. The last, partial wave takes up to as long as a full one.
+A wave is what the GPU holds at once. The last, partial wave takes up to as long as a full one. What
+SMs are the limit of takes as long as the SM with most blocks.
 
 Formula:
     blocks_per_wave = sm_count * blocks_per_sm
     waves           = grid / blocks_per_wave
     tail share      = 1 / (full waves + 1), at most, if a partial wave is left
+    unevenness      = ceil(grid / sm_count) / (grid / sm_count)
 
-Units: blocks; the tail share is that of the run time, 0..1.
+Units: blocks; the tail share is that of the run time, 0..1; unevenness is the work of the SM with
+most blocks over the mean, 1 or more.
 
 Source: NVIDIA GPU Performance Background User's Guide, 3 "GPU Execution Model", Figure 3, which is
-the example; Nsight Compute, rule LaunchConfiguration.
+the example; Nsight Compute, rule LaunchConfiguration. Unevenness is arithmetic.
 
 Valid: blocks of about equal length.
 
@@ -22,6 +25,7 @@ Valid: blocks of about equal length.
 
 from __future__ import annotations
 
+from perfkit.models.ops import ceil_div
 from perfkit.record import record
 
 
@@ -54,3 +58,13 @@ def waves(*, grid: int, sm_count: int, blocks_per_sm: int) -> Waves | None:
         waves=grid / per_wave,
         tail_share_max=1 / (full + 1) if partial else 0.0,
     )
+
+
+def unevenness(*, grid: int, sm_count: int) -> float:
+    """The work of the SM with most blocks over that of all on average, of at least one block.
+
+    >>> unevenness(grid=264, sm_count=132), unevenness(grid=1024, sm_count=132)
+    (1.0, 1.03125)
+    """
+    most: int = ceil_div(grid, sm_count)
+    return most * sm_count / grid

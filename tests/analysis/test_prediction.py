@@ -11,7 +11,6 @@ from perfkit.analysis.prediction import (
     Demand,
     Flow,
     Machine,
-    mixed,
     predict,
     share_of,
     through_dram,
@@ -46,30 +45,6 @@ def test_measured_ceilings_bound_by_the_best_mix_and_expect_this_one():
     assert found.bound_s == pytest.approx(2e9 / 4.7e12)
     assert found.expected_s == pytest.approx(2e9 / 4.3e12)
     assert found.basis == "measured"
-
-
-@pytest.mark.parametrize(
-    ("share", "rate"),
-    [
-        (0.0, 4.6e12),
-        (1.0, 4.7e12),
-        (0.5, 4.3e12),
-        (0.75, 2 / (1 / 4.3e12 + 1 / 4.7e12)),
-        (0.125, 1 / (0.75 / 4.6e12 + 0.25 / 4.3e12)),
-    ],
-)
-def test_time_per_byte_is_evenly_between_mixes(share, rate):
-    assert mixed(CEILINGS.mixes, share) == pytest.approx(rate)
-
-
-@pytest.mark.parametrize(("mixes", "found"), [({}, None), ({"strange": 1.0}, None)])
-def test_without_mixes_nothing_is_known(mixes, found):
-    assert mixed(mixes, 0.5) is found
-
-
-@pytest.mark.parametrize(("share", "rate"), [(0.0, 3.0), (1.0, 3.0)])
-def test_one_mix_stands_for_all(share, rate):
-    assert mixed({"copy": 3.0}, share) == rate
 
 
 @pytest.mark.parametrize(
