@@ -27,11 +27,11 @@ def _no_machine(monkeypatch):
     # a session inside this one forgets what it loaded, which NumPy does not survive
     import scipy.special  # noqa: F401
 
-    from perfkit.device import here
+    from perfkit.device import commits, here
 
     known = here.Here(environment={"gpu": "h100-sxm5"}, about={"date": "2026-11-30"})
     monkeypatch.setattr(here, "here", lambda: known)
-    monkeypatch.setattr(here, "commit_here", dict)
+    monkeypatch.setattr(commits, "commit_here", dict)
 
 
 @pytest.fixture

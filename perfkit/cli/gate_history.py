@@ -10,6 +10,7 @@ from perfkit.cli import options, talk
 from perfkit.cli.emit import emit
 from perfkit.cli.help import examples, new_app
 from perfkit.errors import EXIT_INCONCLUSIVE, EXIT_NO, UsageError
+from perfkit.gate.history import Order
 
 app = new_app()
 
@@ -18,6 +19,7 @@ app = new_app()
     epilog=examples(
         "perfkit gate history history/",
         "perfkit gate history history/ --benchmark '^gemm' --commits",
+        "perfkit gate history history/ --order git",
         "perfkit gate history s3://bucket/history --last 200 -f json",
     )
 )
@@ -44,6 +46,14 @@ def history(
         int | None,
         typer.Option("--last", metavar="N", min=1, help="Only so many commits, the newest."),
     ] = None,
+    order: Annotated[
+        Order,
+        typer.Option(
+            "--order",
+            help="Of commits: as they were added; by the dates of their first runs; or by the git "
+            "repository of this directory, parents before their children.",
+        ),
+    ] = Order.ADDED,
     least: Annotated[
         str,
         typer.Option("--min-change", metavar="SHARE", help="Changes under this are left out."),
@@ -65,7 +75,8 @@ def history(
     Each commit counts with the median of its runs. A change is one that lasts: the ranks of commits
     before and after it are compared at every place, so that bad nights, outliers and two modes
     raise no alarm; in less than 1 % of series without a change one is found. Commits are in the
-    order in which they were first run.
+    order in which they were added to the history, whatever the clock said; it is said where dates
+    tell another one.
     """
     from perfkit.gate.history import history as analysed
     from perfkit.gate.history_file import load
@@ -75,7 +86,15 @@ def history(
     rows, notes = load(where)
     for note in notes:
         talk.note(note)
-    found = analysed(rows, benchmark=benchmark, branch=branch, last=last, least=share)
+    found = analysed(
+        rows,
+        benchmark=benchmark,
+        branch=branch,
+        last=last,
+        least=share,
+        by_date=order is Order.DATE,
+        places=_places({row.commit for row in rows} - {""}) if order is Order.GIT else None,
+    )
     emit(
         "gate-history",
         document=lambda: view.document(found, commits=commits),
@@ -88,6 +107,31 @@ def history(
             raise typer.Exit(EXIT_NO)
         if not any(trace.enough for trace in found.traces):
             raise typer.Exit(EXIT_INCONCLUSIVE)
+
+
+def _places(names: set[str]) -> dict[str, int]:
+    """Of commits in the repository here; those that it does not have are said.
+
+    Raises:
+        UsageError: there is none, or it has none of them.
+    """
+    from perfkit.device.commits import places
+
+    found = places(names)
+    if not found:
+        raise UsageError(
+            "--order git: there is no git repository here"
+            if found is None
+            else "--order git: the repository here has none of the commits",
+            hint="run it in the repository that was measured (fetched with its history), or leave "
+            "--order out",
+        )
+    if lost := len(names) - len(found):
+        talk.note(
+            f"{lost} of {len(names)} commits are not in this repository: each stays behind "
+            "the one that was added before it"
+        )
+    return found
 
 
 def _share(text: str) -> float:

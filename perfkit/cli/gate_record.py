@@ -130,7 +130,7 @@ def record_baseline(
             "nothing to record" if program is None else "results and a command: one of them",
             hint="name files of results, or write --cmd './bench'",
         )
-    from perfkit.device.here import commit_here
+    from perfkit.device.commits import commit_here
     from perfkit.gate.baseline import entries_of, update, without_failed
     from perfkit.report.views import baseline as view
 

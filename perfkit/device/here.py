@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import platform
-import subprocess
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Final
 
 from perfkit import __version__
 from perfkit.arch.fingerprint import fingerprint
@@ -16,13 +12,6 @@ from perfkit.device.nvml import Monitor
 from perfkit.device.properties import read_devices
 from perfkit.errors import DeviceError, Unavailable
 from perfkit.record import record
-
-#: what continuous integration calls the commit and the branch, the most usual first
-_COMMIT: Final = ("GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT", "BUILDKITE_COMMIT")
-_BRANCH: Final = (
-    "GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "GIT_BRANCH", "BUILDKITE_BRANCH",
-)  # fmt: skip
-_GIT_S: Final = 10.0
 
 
 @record
@@ -69,32 +58,3 @@ def here() -> Here:
         monitors=tuple(monitor for monitor in monitors if monitor.missing is None),
         notes=tuple(dict.fromkeys(note for one in found for note in one.notes)),
     )
-
-
-def commit_here(folder: Path | None = None) -> dict[str, str]:
-    """Commit and branch, as the CI system or else git tells them; what is not known is left out."""
-    told = {
-        "commit": next((os.environ[name] for name in _COMMIT if os.environ.get(name)), None),
-        "branch": next((os.environ[name] for name in _BRANCH if os.environ.get(name)), None),
-    }
-    if told["commit"] is None:
-        told = {
-            "commit": _git(folder, "rev-parse", "HEAD"),
-            "branch": told["branch"] or _git(folder, "symbolic-ref", "--short", "HEAD"),
-        }
-    return {key: value for key, value in told.items() if value}
-
-
-def _git(folder: Path | None, *arguments: str) -> str | None:
-    try:
-        done = subprocess.run(  # noqa: S603 - fixed words
-            ["git", *arguments],  # noqa: S607 - wherever the user has it
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_GIT_S,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.decode("utf-8", "replace").strip() or None

@@ -1,14 +1,17 @@
 """Runs over many commits: which commit changed a benchmark, by how much, and how surely.
 
 A series is a benchmark and metric on one GPU. Each commit of it gives the median of its runs; the
-order is that in which commits were first run. ``changepoint`` searches it.
+order is that in which commits were first added, which no clock can change, or another one that is
+asked for. ``changepoint`` searches it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from datetime import datetime
+from datetime import datetime, timedelta
+from enum import StrEnum
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +21,7 @@ from perfkit.gate.evidence import ENVIRONMENT
 from perfkit.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from perfkit.gate.baseline_format import Entry
     from perfkit.gate.changepoint import Change
@@ -27,6 +30,18 @@ if TYPE_CHECKING:
 _MAIN: Final = ("main", "master", "trunk", "develop")
 #: a change of these at the same commit may be the reason
 _CAUSES: Final = {"driver": "driver", "toolkit": "toolkit", "host": "host"}
+
+
+#: clocks of two runners that go right differ by less
+_CLOCKS: Final = timedelta(minutes=1)
+
+
+class Order(StrEnum):
+    """Of the commits of a series."""
+
+    ADDED = "added"  #: as their first runs were added to the history
+    DATE = "date"  #: by the dates of these runs
+    GIT = "git"  #: parents before their children
 
 
 @record
@@ -88,6 +103,7 @@ class Trace:
     steps: tuple[Step, ...]
     noise: float  #: from commit to commit, between the changes
     enough: bool  #: whether there are enough commits for a change to be found
+    backdated: tuple[Commit, ...] = ()  #: those with a date before that of the one ahead
 
     @property
     def runs(self) -> int:
@@ -100,6 +116,7 @@ class History:
     branch: str | None  #: the one shown, of several
     others: tuple[str, ...] = ()  #: branches that are not shown
     risk: float = RISK
+    order: Order = Order.ADDED
 
 
 def rows_of(
@@ -135,16 +152,20 @@ def history(
     last: int | None = None,
     least: float = 0.0,
     risk: float = RISK,
+    by_date: bool = False,
+    places: Mapping[str, int] | None = None,
 ) -> History:
     """The series of a history, in alphabetical order.
 
     Args:
-        rows: in any order.
+        rows: in the order in which they were added.
         benchmark: regular expression for part of the name.
         branch: None: the only one, or of several the main one.
         last: no more commits than these, the newest.
         least: changes by less than this share are not told.
         risk: of a change that is none, in each series.
+        by_date: commits in the order of their dates.
+        places: commits in the order of these places; one without stays behind the one before it.
 
     Raises:
         UsageError: no regular expression.
@@ -154,6 +175,11 @@ def history(
         raise InputError("the history is empty", hint="perfkit gate record --history adds to it")
     shown, others = _branch(rows, branch)
     kept = [row for row in rows if shown is None or row.branch == shown]
+    order = Order.GIT if places is not None else Order.DATE if by_date else Order.ADDED
+    if places is not None:
+        kept = _by_place(kept, places)
+    elif by_date:
+        kept.sort(key=lambda row: row.date)
     groups: dict[tuple[str, str, str, str], list[Row]] = {}
     pattern = _pattern(benchmark)
     for row in kept:
@@ -164,7 +190,22 @@ def history(
         some = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
         raise InputError(f"no benchmark matches {benchmark!r}", hint=f"there are {some}")
     traces = [_trace(groups[key], last, least, risk) for key in sorted(groups)]
-    return History(traces=tuple(traces), branch=shown, others=others, risk=risk)
+    return History(traces=tuple(traces), branch=shown, others=others, risk=risk, order=order)
+
+
+def _by_place(rows: Sequence[Row], places: Mapping[str, int]) -> list[Row]:
+    place = -1
+    keys: dict[str, tuple[int, bool]] = {}
+    for row in rows:
+        if (name := _name(row)) not in keys:
+            known = row.commit in places
+            place = places[row.commit] if known else place
+            keys[name] = place, not known
+    return sorted(rows, key=lambda row: keys[_name(row)])
+
+
+def _name(row: Row) -> str:
+    return row.commit or row.date.isoformat(timespec="seconds")
 
 
 def _pattern(text: str | None) -> re.Pattern[str] | None:
@@ -192,14 +233,13 @@ def _branch(rows: Sequence[Row], asked: str | None) -> tuple[str | None, tuple[s
 
 def _trace(rows: Sequence[Row], last: int | None, least: float, risk: float) -> Trace:
     by_commit: dict[str, list[Row]] = {}
-    for row in sorted(rows, key=lambda row: row.date):
-        name = row.commit or row.date.isoformat(timespec="seconds")
-        by_commit.setdefault(name, []).append(row)
+    for row in rows:
+        by_commit.setdefault(_name(row), []).append(row)
     groups = list(by_commit.items())[-last if last else None :]
     commits = [
         Commit(
             name=name,
-            date=mine[0].date,
+            date=min(row.date for row in mine),
             value=median(row.value for row in mine),
             runs=len(mine),
         )
@@ -230,6 +270,7 @@ def _trace(rows: Sequence[Row], last: int | None, least: float, risk: float) -> 
         steps=tuple(steps),
         noise=found.noise,
         enough=found.enough,
+        backdated=tuple(b for a, b in pairwise(commits) if b.date < a.date - _CLOCKS),
     )
 
 

@@ -1,13 +1,15 @@
 """Histories as Parquet: a folder of small files, on this disk or wherever fsspec reaches.
 
 A file is written once and never changed, under a name that nobody else takes, so that any number of
-runners may add to one history at the same time. A single Parquet file can be read as well.
+runners may add to one history at the same time. Its name has a number, one more than the last, so
+that a clock that is wrong changes nothing of the order. A single Parquet file can be read as well.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
 _NEEDED: Final = ("benchmark", "value", "date")
 _MOST_BYTES: Final = 2**30
+#: the number of a part; older parts have none, and their date comes first
+_NUMBERED: Final = re.compile(r"part-([0-9]{8})-", re.ASCII)
 #: what pyarrow makes of bytes that are not Parquet, or not whole
 _UNREADABLE: Final = (
     ValueError, OSError, KeyError, TypeError, NotImplementedError, ArithmeticError,
@@ -52,7 +56,7 @@ _ERRORS: Final = (
 
 
 def append(where: str, rows: Sequence[Row]) -> str:
-    """Add rows as a file of their own; gives its name.
+    """Add rows as a file of their own, after those that are there; gives its name.
 
     Args:
         where: a folder, made if it is not there, or a URL of one: ``s3://bucket/history``.
@@ -64,15 +68,24 @@ def append(where: str, rows: Sequence[Row]) -> str:
     """
     pa, pq = _arrow()
     stamp = rows[0].date.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
-    name = f"part-{stamp}-{uuid4().hex}.parquet"
+    place = _place(where)
+    place.ready()
+    number = max((_number(name) for name in place.names()), default=0) + 1
+    name = f"part-{number:08d}-{stamp}-{uuid4().hex}.parquet"
     columns = {
         field.name: pa.array([getattr(row, field.name) for row in rows], _type(pa, field.name))
         for field in fields(Row)
     }
     stream = BytesIO()
     pq.write_table(pa.table(columns), stream)
-    _place(where).write(name, stream.getvalue())
+    place.write(name, stream.getvalue())
     return name
+
+
+def _number(name: str) -> int:
+    """Of a part: of two that were written at the same moment it may be the same."""
+    found = _NUMBERED.match(Path(name).name)
+    return int(found[1]) if found else 0
 
 
 def ready(where: str) -> None:
@@ -82,7 +95,7 @@ def ready(where: str) -> None:
 
 
 def load(where: str) -> tuple[list[Row], tuple[str, ...]]:
-    """All rows, and notes on what was left out.
+    """All rows in the order in which they were added, and notes on what was left out.
 
     Raises:
         NoExtra: as ``append``.
@@ -90,7 +103,8 @@ def load(where: str) -> tuple[list[Row], tuple[str, ...]]:
     """
     _, pq = _arrow()
     place = _place(where)
-    names = place.names()
+    # by name where numbers do not tell: the same moment, or no part of perfkit's
+    names = sorted(place.names(), key=lambda name: (_number(name), name))
     rows: list[Row] = []
     notes: list[str] = []
     for name in names:
@@ -187,7 +201,7 @@ class _Folder:
                 self._path.stat()
                 return [str(self._path)]
             found = [path for path in self._path.iterdir() if path.suffix == ".parquet"]
-        return sorted(str(path) for path in found if path.name[0] not in "._")
+        return [str(path) for path in found if path.name[0] not in "._"]
 
     def read(self, name: str) -> bytes:
         return files.read(name, _MOST_BYTES, "a file of a history")
@@ -206,7 +220,6 @@ class _Folder:
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     def write(self, name: str, data: bytes) -> None:
-        self.ready()
         durable.replace(self._path / name, data)
 
 
@@ -242,7 +255,8 @@ class _Remote:
         with self._talking("read"):
             if self._system.isfile(self._root):
                 return [self._root]
-            return sorted(self._system.glob(f"{self._root.rstrip('/')}/*.parquet"))
+            found: list[str] = self._system.glob(f"{self._root.rstrip('/')}/*.parquet")
+        return found
 
     def read(self, name: str) -> bytes:
         with self._talking("read"):
@@ -250,7 +264,8 @@ class _Remote:
         return data
 
     def ready(self) -> None:
-        """Whether a store takes files it says when it gets one."""
+        """A store that can be listed; whether it takes files it says when it gets one."""
+        self.names()
 
     def write(self, name: str, data: bytes) -> None:
         with self._talking("written"):

@@ -58,7 +58,8 @@ class Timings:
 
     def _here(self) -> dict[str, str]:
         if self._environment is None:
-            from perfkit.device.here import commit_here, here
+            from perfkit.device.commits import commit_here
+            from perfkit.device.here import here
 
             machine = here()
             self._environment = machine.environment

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -62,6 +66,47 @@ def test_csv_has_a_row_for_each_commit(perfkit, place):
     lines = perfkit(["gate", "history", place, "-f", "csv"]).out.splitlines()
     assert len(lines) == 81
     assert sum("c24" in line and "c25" in line for line in lines) == 1
+
+
+def test_dates_that_disagree_are_said(perfkit, tmp_path):
+    where = str(tmp_path / "h")
+    found = rows(30)
+    append(where, found[:60])
+    append(where, [replace(one, date=one.date - timedelta(days=900)) for one in found[60:]])
+    done = perfkit(["gate", "history", where])
+    assert "(worse) at c20" in done.out
+    note = " ".join(done.out.split())
+    assert "disagree: 1 commit is dated before the one ahead (c20, 2024-05-" in note
+    document = json.loads(perfkit(["gate", "history", where, "-f", "json"]).out)
+    assert document["series"][0]["backdated_commits"] == ["c20"]
+    dated = perfkit(["gate", "history", where, "--order", "date"])
+    assert "(better) at c00" in dated.out
+    assert "disagree" not in dated.out
+
+
+def test_the_order_of_git(perfkit, refused, tmp_path, monkeypatch):
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    (tmp_path / "r").mkdir()
+    monkeypatch.chdir(tmp_path / "r")
+    found = rows(30)
+    where = str(tmp_path / "h")
+    append(where, [*found[45:], *found[:45]])
+    assert "no git repository" in refused(["gate", "history", where, "--order", "git"])
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.com"]
+    subprocess.run([*git, "init", "-q", "-b", "main"], check=True)
+    assert "none of the commits" in refused(["gate", "history", where, "--order", "git"])
+    for number in range(29):
+        message = ["--allow-empty", "-m", str(number)]
+        subprocess.run([*git, "commit", "-q", *message], check=True)
+        subprocess.run([*git, "tag", f"c{number:02}"], check=True)
+    done = perfkit(["gate", "history", where, "--order", "git", "-f", "json"])
+    assert "1 of 30 commits are not in this repository" in done.err
+    document = json.loads(done.out)
+    validate("gate-history", document)
+    assert document["order"] == "git"
+    (change,) = document["series"][0]["changes"]
+    assert (change["first_commit"], change["last_commit_before"]) == ("c20", "c19")
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 
 from perfkit import __version__
 from perfkit.device import here as module
-from perfkit.device.here import commit_here, here
+from perfkit.device.here import here
 from perfkit.device.nvml import CardSetup
 from perfkit.device.properties import read_devices
 from perfkit.errors import NoDevice
@@ -59,44 +57,3 @@ def test_without_a_gpu_there_is_no_environment(monkeypatch):
     assert "no CUDA device" in found.notes[0]
     assert found.about["perfkit"] == __version__
     assert {"date", "host", "archdb"} <= set(found.about)
-
-
-@pytest.fixture
-def _no_ci(monkeypatch):
-    for name in (*module._COMMIT, *module._BRANCH):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.mark.usefixtures("_no_ci")
-@pytest.mark.parametrize(
-    ("variables", "told"),
-    [
-        ({"GITHUB_SHA": "a", "GITHUB_REF_NAME": "main"}, {"commit": "a", "branch": "main"}),
-        ({"GITHUB_SHA": "a", "GITHUB_HEAD_REF": "topic", "GITHUB_REF_NAME": "1/merge"},
-         {"commit": "a", "branch": "topic"}),
-        ({"CI_COMMIT_SHA": "b", "CI_COMMIT_REF_NAME": "x"}, {"commit": "b", "branch": "x"}),
-        ({"GIT_COMMIT": "c"}, {"commit": "c"}),
-    ],
-)  # fmt: skip
-def test_ci_tells_the_commit(monkeypatch, variables, told):
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    assert commit_here() == told
-
-
-@pytest.mark.usefixtures("_no_ci")
-def test_git_tells_it_elsewhere(tmp_path):
-    assert commit_here(tmp_path) == {}
-    git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.com"]
-    subprocess.run([*git, "init", "-q", "-b", "topic"], check=True, cwd=tmp_path)
-    assert commit_here(tmp_path) == {"branch": "topic"}  # and no commit yet
-    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True, cwd=tmp_path)
-    found = commit_here(tmp_path)
-    assert found["branch"] == "topic"
-    assert len(found["commit"]) == 40
-
-
-@pytest.mark.usefixtures("_no_ci")
-def test_without_git_nothing_is_known(monkeypatch, tmp_path):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert commit_here(tmp_path) == {}

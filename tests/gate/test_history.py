@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from perfkit.errors import InputError, UsageError
 from perfkit.gate.baseline import entries_of
-from perfkit.gate.history import Row, history, rows_of
+from perfkit.gate.history import Order, Row, history, rows_of
 from tests.gate.test_baseline import H200, results
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -59,14 +60,71 @@ def test_of_a_rate_the_smaller_one_is_worse(ratio, worse):
     assert [step.worse for step in trace.steps] == [worse]
 
 
-def test_the_order_is_that_of_the_first_run_of_each_commit():
+def names(trace):
+    return [one.name for one in trace.commits]
+
+
+IN_ORDER = [f"c{i:02}" for i in range(30)]
+
+
+def test_the_order_is_that_in_which_commits_were_first_added():
     found = rows()
     late = [row(100 + i, one.value, commit=one.commit) for i, one in enumerate(found[::-1])]
-    shuffled = [*found, *late]
-    random.Random(2).shuffle(shuffled)
-    (trace,) = history(shuffled).traces
-    assert [one.name for one in trace.commits] == [f"c{i:02}" for i in range(30)]
+    (trace,) = history([*found, *late]).traces
+    assert names(trace) == IN_ORDER
     assert trace.steps[0].first.name == "c20"
+    assert trace.backdated == ()
+
+
+@pytest.mark.parametrize("back", [10_000, 5], ids=["years", "hours"])
+def test_a_clock_set_back_changes_nothing(back):
+    """By their dates the slow commits come first, or among the others: none or another change."""
+    found = [
+        replace(one, date=one.date - timedelta(hours=back)) if one.commit >= "c20" else one
+        for one in rows()
+    ]
+    (trace,) = history(found).traces
+    assert names(trace) == IN_ORDER
+    (step,) = trace.steps
+    assert (step.first.name, step.worse) == ("c20", True)
+    assert [one.name for one in trace.backdated] == ["c20"]
+    (dated,) = history(found, by_date=True).traces
+    assert names(dated) != IN_ORDER
+    if back > 100:
+        assert [(step.first.name, step.worse) for step in dated.steps] == [("c00", False)]
+
+
+def test_clocks_that_differ_by_seconds_are_not_worth_a_word():
+    found = [replace(one, date=START - timedelta(seconds=int(one.commit[1:]))) for one in rows()]
+    (trace,) = history(found).traces
+    assert trace.backdated == ()
+    assert names(trace) == IN_ORDER
+
+
+def test_the_order_of_dates_can_be_asked_for():
+    shuffled = rows()
+    random.Random(2).shuffle(shuffled)
+    found = history(shuffled, by_date=True)
+    assert found.order is Order.DATE
+    assert names(found.traces[0]) == IN_ORDER
+    assert found.traces[0].steps[0].first.name == "c20"
+
+
+def test_the_order_of_a_repository_can_be_asked_for():
+    """As of older commits that were measured later."""
+    added = [*rows()[45:], *rows()[:45]]
+    found = history(added, places={name: i for i, name in enumerate(IN_ORDER)})
+    assert found.order is Order.GIT
+    assert names(found.traces[0]) == IN_ORDER
+    assert found.traces[0].steps[0].first.name == "c20"
+
+
+def test_a_commit_that_the_repository_does_not_have_stays_behind_the_one_before_it():
+    places = {name: -i for i, name in enumerate(IN_ORDER[:6]) if name not in {"c01", "c02"}}
+    (trace,) = history(rows(6), places=places).traces
+    assert names(trace) == ["c05", "c04", "c03", "c00", "c01", "c02"]
+    (trace,) = history(rows(6), places={"c03": 0}).traces
+    assert names(trace) == IN_ORDER[:6]
 
 
 def test_runs_without_a_commit_are_told_apart_by_their_date():

@@ -45,7 +45,7 @@ def test_what_is_appended_comes_back(where):
     append(where, found[:6])
     append(where, found[6:])
     loaded, notes = load(where)
-    assert sorted(loaded, key=lambda r: (r.date, r.run)) == found
+    assert loaded == found
     assert notes == ()
 
 
@@ -53,7 +53,25 @@ def test_no_file_is_ever_written_twice(where):
     names = {append(where, [row(0, 1.0)]) for _ in range(5)}
     assert len(names) == 5
     assert len(load(where)[0]) == 5
-    assert all(name.startswith("part-20261101T000000Z-") for name in names)
+    assert sorted(name[:31] for name in names) == [
+        f"part-{number:08d}-20261101T000000Z-" for number in range(1, 6)
+    ]
+
+
+def test_a_clock_set_back_leaves_the_order(where):
+    hours = [5, 3, 4, 1, 2]
+    for hour in hours:
+        append(where, [row(hour, 1.0)])
+    assert [one.commit for one in load(where)[0]] == [f"c{hour:02}" for hour in hours]
+
+
+def test_parts_without_a_number_come_first_by_their_date(tmp_path):
+    """As older versions wrote them."""
+    for hour in (2, 1):
+        name = append(str(tmp_path), [row(hour, 1.0)])
+        (tmp_path / name).rename(tmp_path / name.replace("part-00000001-", "part-"))
+    assert append(str(tmp_path), [row(0, 1.0)]).startswith("part-00000001-")
+    assert [one.commit for one in load(str(tmp_path))[0]] == ["c01", "c02", "c00"]
 
 
 def test_writers_at_the_same_time_lose_nothing(tmp_path):

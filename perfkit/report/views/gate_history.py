@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import log
 from typing import Any, Final
 
-from perfkit.gate.history import History, Step, Trace
+from perfkit.gate.history import History, Order, Step, Trace
 from perfkit.report.document import Cell, Column, Document, Table
 from perfkit.report.views.baseline import share, value_text
 
@@ -26,7 +26,7 @@ _SERIES: Final = (
     Column("runs", "runs", "count"),
     Column("latest", "latest", "count"),
     Column("noise", "noise", "count"),
-    Column("line", "medians, oldest first"),
+    Column("line", "medians, first to last"),
     Column("change", "change"),
 )
 _STEPS: Final = (
@@ -182,11 +182,26 @@ def _notes(found: History) -> Iterator[str]:
         shown = ", ".join(name or "(none)" for name in found.others[:5])
         more = ", …" if len(found.others) > 5 else ""
         yield f"branch {found.branch or '(none)'}; not shown: {shown}{more}"
+    if found.order is Order.ADDED and (odd := [t for t in found.traces if t.backdated]):
+        yield _disagreeing(odd)
     for trace in found.traces:
         for step in trace.steps:
             if step.causes:
                 where = _short(step.first.name)
                 yield f"{trace.benchmark}: at {where} also changed: {'; '.join(step.causes)}"
+
+
+def _disagreeing(odd: list[Trace]) -> str:
+    """Of the series in which dates go back."""
+    names = {one.name for trace in odd for one in trace.backdated}
+    first = odd[0].backdated[0]
+    many = f"{len(names)} commits are" if len(names) > 1 else "1 commit is"
+    which = "such as " if len(names) > 1 else ""
+    return (
+        f"dates and the order in which runs were added disagree: {many} dated before the one ahead "
+        f"({which}{_short(first.name)}, {first.date.date().isoformat()}); they stand in the order "
+        "in which they were added, --order date or git gives another"
+    )
 
 
 def sparkline(values: list[float]) -> str:
@@ -214,6 +229,7 @@ def content(found: History) -> dict[str, Any]:
         "branch": found.branch,
         "other_branches": list(found.others),
         "risk": found.risk,
+        "order": found.order,
         "series": [_content(trace) for trace in found.traces],
     }
 
@@ -228,6 +244,7 @@ def _content(trace: Trace) -> dict[str, Any]:
         "higher_is_better": trace.higher_is_better,
         "noise": trace.noise,
         "enough_commits": trace.enough,
+        "backdated_commits": [one.name for one in trace.backdated],
         "commits": [
             {
                 "commit": one.name,
