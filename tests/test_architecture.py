@@ -141,6 +141,25 @@ def third_party_complaints(path: str, source: str) -> list[str]:
     return complaints
 
 
+#: what reads or writes files, or takes them apart
+INPUT_AND_OUTPUT = {
+    *("csv", "gzip", "io", "json", "os", "pathlib", "subprocess", "sys", "tempfile", "zipfile"),
+    *("perfkit.files", "perfkit.files.read", "perfkit.durable"),
+}
+
+
+def purity_complaints(path: str, source: str) -> list[str]:
+    """A file is read and checked in ``readers`` and ``compiled``; rules get what it says."""
+    if not path.startswith(("models/", "analysis/")):
+        return []
+    return [
+        f"{path}:{line}: no input or output here: {module}"
+        for module, line, when in imports(ast.parse(source))
+        if when != "types"
+        and (module.partition(".")[0] in INPUT_AND_OUTPUT or module in INPUT_AND_OUTPUT)
+    ]
+
+
 def size_complaints(path: str, source: str) -> list[str]:
     complaints = []
     if (lines := source.count("\n")) > MAX_FILE_LINES:
@@ -174,7 +193,13 @@ def _names(node: ast.expr) -> list[str]:
     return [inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)]
 
 
-RULES = (rank_complaints, third_party_complaints, size_complaints, handler_complaints)
+RULES = (
+    rank_complaints,
+    third_party_complaints,
+    purity_complaints,
+    size_complaints,
+    handler_complaints,
+)
 
 
 def test_the_walk_finds_the_package():
@@ -220,6 +245,9 @@ LONG = "def f():\n" + "    pass\n" * (MAX_FUNCTION_LINES + 1)
         ),
         (third_party_complaints, "report/chart/figure.py", "import matplotlib", "inside"),
         (third_party_complaints, "cli/a.py", "if TYPE_CHECKING:\n    import cuda", "may not"),
+        (purity_complaints, "analysis/a.py", "def f():\n    import json", ":2"),
+        (purity_complaints, "models/a.py", "from pathlib import Path", "pathlib"),
+        (purity_complaints, "analysis/a.py", "from perfkit import files", "perfkit.files"),
         (size_complaints, "models/a.py", "\n" * (MAX_FILE_LINES + 1), "limit"),
         (size_complaints, "models/a.py", LONG, "f has 41 lines"),
         (handler_complaints, "models/a.py", "try:\n  pass\nexcept Exception:\n  pass", ":3"),
@@ -251,6 +279,8 @@ def test_a_planted_violation_is_found(rule, path, source, complaint):
         (third_party_complaints, "explore/ui/a.py", "from textual.app import App"),
         (rank_complaints, "cli/a.py", "def f():\n    import perfkit.explore.ui.app"),
         (third_party_complaints, "report/a.py", "if TYPE_CHECKING:\n    import pandas as pd"),
+        (purity_complaints, "readers/a.py", "import json\nfrom perfkit import files"),
+        (purity_complaints, "analysis/a.py", "if TYPE_CHECKING:\n    from pathlib import Path"),
         (size_complaints, "models/a.py", 'def f():\n    """' + "\n" * 99 + '"""\n    pass'),
         (handler_complaints, "models/a.py", "try: pass\nexcept (ValueError, KeyError): pass"),
     ],

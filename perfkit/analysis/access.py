@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from perfkit.analysis.structs import Struct
-from perfkit.errors import InputError, UsageError
+from perfkit.errors import UsageError
 from perfkit.models.banks import SharedAccess, shared_access
 from perfkit.models.coalescing import GlobalAccess, global_access
-from perfkit.models.lanes import WARP_LANES, Addresses
+from perfkit.models.lanes import Addresses
 from perfkit.record import record
 
 _Cost = TypeVar("_Cost", GlobalAccess, SharedAccess)
@@ -149,32 +148,3 @@ def _costs(access: Access, cost: Callable[[int, Addresses], _Cost]) -> list[_Cos
             where = f"warp {number}, {error.message}" if "lane" in error.message else error.message
             raise UsageError(where, hint=error.hint) from None
     return found
-
-
-_LINE: Final = re.compile(r"0[xX][0-9a-fA-F]{1,16}|[0-9]{1,18}|-", re.ASCII)
-
-
-def read_addresses(text: str, name: str) -> Addresses:
-    """Byte addresses of one warp: one per line, ``-`` for an inactive lane, ``#`` for remarks.
-
-    Raises:
-        InputError: with ``file:line``.
-    """
-    found: list[int | None] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        word = line.partition("#")[0].strip()
-        if not word:
-            continue
-        where = f"{name}:{number}"
-        if not _LINE.fullmatch(word):
-            raise InputError(
-                f"{word[:40]!r} is not a byte address",
-                where=where,
-                hint="one per line, 128 or 0x80; - for an inactive lane",
-            )
-        if len(found) == WARP_LANES:
-            raise InputError(f"more than {WARP_LANES} lanes: one warp per file", where=where)
-        found.append(None if word == "-" else int(word, 0 if word[:2].lower() == "0x" else 10))
-    if not found:
-        raise InputError("no addresses", where=name)
-    return tuple(found)

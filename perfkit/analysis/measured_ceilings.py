@@ -1,6 +1,6 @@
 """Ceilings as measured on a card, beside what its data sheet says.
 
-``perfkit.analysis.ceilings`` reads them back from a file, as bounds for other questions.
+``perfkit.readers.ceilings`` reads them back from a file, as bounds for other questions.
 """
 
 from __future__ import annotations

@@ -146,23 +146,39 @@ def recommend(
     >>> recommend("h100", regs=40, dynamic_smem="20K").threads
     256
     """
-    from perfkit.analysis import requests
+    from perfkit.analysis import recommend as analysis
+    from perfkit.analysis.block_sizes import Request, Wish
 
     def number(name: str, value: Any) -> int | None:
         return None if value is None else inputs.whole(name, value)
 
-    return requests.recommend(
-        targets_of(targets),
-        regs=number("regs", regs),
-        kernel=kernel,
-        static_smem=None if static_smem is None else inputs.size("static_smem", static_smem),
-        dynamic_smem=inputs.size("dynamic_smem", dynamic_smem),
-        smem_per_thread=inputs.size("smem_per_thread", smem_per_thread),
-        barriers=number("barriers", barriers),
-        max_threads=number("max_threads", max_threads),
-        threads=number("threads", threads),
+    def known(given: int | None, field: str) -> int | None:
+        return getattr(kernel, field) if given is None and kernel is not None else given
+
+    registers = known(number("regs", regs), "registers_per_thread")
+    if registers is None:
+        raise UsageError("how many registers per thread?", hint="give regs=40")
+    static = None if static_smem is None else inputs.size("static_smem", static_smem)
+    named = known(number("barriers", barriers), "barriers")
+    requests = [
+        Request(
+            target=target,
+            kernel=None if kernel is None else kernel.demangled,
+            regs=registers,
+            static_bytes=known(static, "static_shared_bytes") or 0,
+            dynamic_bytes=inputs.size("dynamic_smem", dynamic_smem),
+            bytes_per_thread=inputs.size("smem_per_thread", smem_per_thread),
+            barriers=1 if named is None else named,
+            max_threads=known(number("max_threads", max_threads), "max_threads"),
+            exact_threads=number("threads", threads),
+            only_threads=None if kernel is None else kernel.required_threads,
+        )
+        for target in targets_of(targets)
+    ]
+    wish = Wish(
         elements=number("elements", elements),
         per_thread=inputs.whole("per_thread", per_thread),
-        cluster=number("cluster", cluster),
+        cluster=known(number("cluster", cluster), "required_cluster_blocks"),
         power_of_two=power_of_two,
     )
+    return analysis.recommend(requests, wish)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, TypeAlias
 
-from perfkit import files
-from perfkit.analysis.access import Access, Banking, indexed, members, read_addresses
+from perfkit.analysis.access import Access, Banking, indexed, members
 from perfkit.analysis.expression import Expression
 from perfkit.analysis.layouts import Fix, Tile, check_inside, fixes, row_of_banks
 from perfkit.analysis.structs import Struct, parse
@@ -15,6 +14,7 @@ from perfkit.cli import access_options as given
 from perfkit.cli import options
 from perfkit.errors import UsageError
 from perfkit.models.lanes import WARP_LANES, WIDTHS
+from perfkit.readers import addresses
 from perfkit.record import record
 
 #: per warp and lane
@@ -22,7 +22,6 @@ Indices: TypeAlias = tuple[tuple[int | None, ...], ...]
 
 _DEFAULT_BYTES: Final = 4
 _LARGEST: Final = 2**20  #: bytes of an element, elements of a tile
-_LARGEST_FILE: Final = 64 * 1024
 
 
 def expression(text: str) -> Expression:
@@ -161,8 +160,7 @@ class Question:
         self._check_one(tile)
         width, element = self.sizes()
         if self.addresses is not None:
-            data = files.read(self.addresses, _LARGEST_FILE, "the addresses of one warp")
-            lanes = read_addresses(data.decode(errors="replace"), files.shown(self.addresses))
+            lanes = addresses.read(self.addresses)
             return (Access(label=self.addresses.name, width_bytes=width, warps=(lanes,)),)
         block.check_warp(self.warp)
         struct = self.layout()

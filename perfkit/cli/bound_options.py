@@ -167,7 +167,7 @@ def ceilings(paths: list[Path] | None, targets: tuple[Target, ...]) -> tuple[Cei
         InputError: a file that cannot be read, or is no file of ceilings.
         UsageError: one of a product that was not asked about, or two of one product.
     """
-    from perfkit.analysis.ceilings import read
+    from perfkit.readers.ceilings import read
 
     found: dict[str, Ceilings] = {}
     for path in paths or ():

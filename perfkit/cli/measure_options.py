@@ -242,7 +242,7 @@ def _size(text: str, option: str) -> int:
 
 def ceilings(path: Path | None) -> Ceilings | None:
     """What a ceilings file holds."""
-    from perfkit.analysis.ceilings import read
+    from perfkit.readers.ceilings import read
 
     return None if path is None else read(path)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from perfkit.analysis.access import banking, coalescing, indexed, members, read_addresses
+from perfkit.analysis.access import banking, coalescing, indexed, members
 from perfkit.analysis.structs import parse
-from perfkit.errors import InputError, UsageError
+from perfkit.errors import UsageError
 
 WARPS = tuple(tuple(range(32 * w, 32 * w + 32)) for w in range(4))
 
@@ -49,33 +49,6 @@ def test_the_warp_is_named_where_an_address_is_wrong():
         coalescing(indexed("a", WARPS, width=4, element=4, offset=-1))
     with pytest.raises(UsageError, match="warp 0, lane 1: byte address 4 is not a multiple of 16"):
         banking(indexed("a", WARPS, width=16, element=4))
-
-
-def test_a_file_of_addresses():
-    text = "# a warp\n0\n0x20  # hexadecimal\n\n-\n0X40\n007\n"
-    assert read_addresses(text, "a.txt") == (0, 32, None, 64, 7)
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "a.txt: no addresses"),
-        ("# nothing\n", "a.txt: no addresses"),
-        ("0\n4\nx\n", "a.txt:3: 'x' is not a byte address"),
-        ("-4\n", "a.txt:1: '-4' is not"),
-        ("0 4\n", "a.txt:1: '0 4' is not"),
-        ("1.5\n", "'1.5' is not"),
-        ("nan\n", "'nan' is not"),
-        ("0x\n", "'0x' is not"),
-        ("٣\n", "is not a byte address"),
-        ("9" * 30, "is not a byte address"),
-        ("0\n" * 33, "a.txt:33: more than 32 lanes"),
-    ],
-)
-def test_what_is_no_file_of_addresses(text, says):
-    with pytest.raises(InputError) as error:
-        read_addresses(text, "a.txt")
-    assert says in str(error.value)
 
 
 def test_a_packed_member_is_read_in_pieces_and_whole_in_its_own_array():

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from perfkit.analysis.ceilings import parse
 from perfkit.analysis.gemm import GemmQuestion, estimate
 from perfkit.analysis.gemm_best import estimate_or_best
 from perfkit.analysis.gemm_rank import rank
@@ -17,6 +16,7 @@ from perfkit.kernel import DType
 from perfkit.models.gemm_rank import TIED, candidates
 from perfkit.models.gemm_tile import Tiling
 from perfkit.models.occupancy import occupancy
+from perfkit.readers.ceilings import parse
 from tests.models.test_gemm_tile import tiling
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from perfkit.analysis import ceilings
 from perfkit.analysis.measured_ceilings import compared
 from perfkit.arch import catalog
 from perfkit.arch.types import Target
 from perfkit.models.roofs import choose, roofs
+from perfkit.readers import ceilings
 from perfkit.report import json
 from perfkit.report.views import ceilings as view
 from tests.report.measured import CEILINGS, ceiling

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from perfkit.analysis.ceilings import parse
 from perfkit.analysis.products import product, products
 from perfkit.analysis.roofline import Question, roofline
 from perfkit.arch import catalog
@@ -15,7 +14,8 @@ from perfkit.errors import UnknownTarget, UsageError
 from perfkit.kernel import DType
 from perfkit.models.operations import operation
 from perfkit.models.roofs import roofs
-from tests.analysis.test_ceilings import WHOLE
+from perfkit.readers.ceilings import parse
+from tests.readers.test_ceilings import WHOLE
 
 
 def target(name):

@@ -9,7 +9,7 @@ from io import StringIO
 import pytest
 
 from perfkit.arch import catalog
-from tests.analysis.test_ceilings import WHOLE
+from tests.readers.test_ceilings import WHOLE
 from tests.report.schemas import undescribed, validate
 
 

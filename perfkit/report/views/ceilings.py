@@ -122,7 +122,7 @@ def _notes(report: CeilingsReport) -> tuple[str, ...]:
 
 
 def content(report: CeilingsReport) -> dict[str, Any]:
-    """What the file holds; ``perfkit.analysis.ceilings`` reads ``memory`` and ``compute``."""
+    """What the file holds; ``perfkit.readers.ceilings`` reads ``memory`` and ``compute``."""
     about = report.environment
     clocks = [c.ceiling.sm_clock_hz for c in report.ceilings if c.ceiling.sm_clock_hz]
     parts: dict[str, list[dict[str, Any]]] = {"memory": [], "compute": [], "others": []}

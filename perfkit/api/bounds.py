@@ -1,4 +1,4 @@
-"""Bounds asked for by name, as ``import perfkit`` offers them; the rest is imported when asked."""
+"""The least time of some work: rooflines and matrix products."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perfkit.arch import catalog
-from perfkit.arch.types import Capability, Gpu, Target
-from perfkit.errors import UnknownTarget, UsageError
+from perfkit.api.targets import TargetLike, target_of
+from perfkit.errors import UsageError
 from perfkit.kernel import DType
 
 if TYPE_CHECKING:
     from perfkit.analysis.gemm import GemmEstimate
+    from perfkit.arch.types import Target
     from perfkit.models.roofline import Bound
     from perfkit.models.roofs import Ceilings
 
 
 def roofline(
-    target: str | Capability | Gpu | Target,
+    target: TargetLike,
     *,
     dtype: str | DType,
     flops: float | None = None,
@@ -48,7 +48,7 @@ def roofline(
         sparsity: ``dense`` or ``sparse``.
         unit: ``simt`` or ``tensor``; None: the faster one.
         clock_mhz: of the SMs, instead of the product's own.
-        ceilings: measured ones: a ``perfkit.ceilings/1`` file, or what ``analysis.ceilings.parse``
+        ceilings: measured ones: a ``perfkit.ceilings/1`` file, or what ``readers.ceilings.parse``
             made of it.
         time_s: a measured time in seconds, to compare.
 
@@ -65,7 +65,7 @@ def roofline(
     from perfkit.analysis.roofline import roofline as answer
     from perfkit.models.operations import operation
 
-    kind, one = _dtype(dtype), _one(target)
+    kind, one = _dtype(dtype), target_of(target)
     question = Question(
         dtype=kind,
         work=None if op is None else operation(op, kind),
@@ -84,7 +84,7 @@ def roofline(
 
 
 def gemm(
-    target: str | Capability | Gpu | Target,
+    target: TargetLike,
     *,
     m: int,
     n: int,
@@ -138,7 +138,7 @@ def gemm(
     from perfkit.analysis.gemm_best import estimate_or_best
     from perfkit.analysis.roofline import Question
 
-    one = _one(target)
+    one = target_of(target)
     roofs = Question(
         dtype=_dtype(dtype),
         accumulate=None if accumulate is None else _dtype(accumulate),
@@ -193,25 +193,9 @@ def _dtype(name: str | DType) -> DType:
 def _ceilings(given: str | Path | Ceilings | None, target: Target) -> tuple[Ceilings, ...]:
     if given is None:
         return ()
-    from perfkit.analysis.ceilings import read
+    from perfkit.readers.ceilings import read
 
     found = read(given) if isinstance(given, str | Path) else given
     if target.gpu is not None and found.gpu != target.gpu.key:
         raise UsageError(f"{found.origin}: the ceilings of {found.gpu}, not of {target.label}")
     return (found,)
-
-
-def _one(target: str | Capability | Gpu | Target) -> Target:
-    """Exactly one target; whether it has to be a product, the question decides."""
-    if isinstance(target, Target):
-        return target
-    if isinstance(target, Gpu):
-        owner = catalog.capability(str(target.compute_capability))
-        return Target(label=target.key, capability=owner, gpu=target)
-    if isinstance(target, Capability):
-        return Target(label=str(target.compute_capability), capability=target, gpu=None)
-    found = catalog.targets(target)
-    if len(found) != 1:
-        labels = ", ".join(one.label for one in found)
-        raise UnknownTarget(f"{target!r} is several targets", hint=f"name one of: {labels}")
-    return found[0]

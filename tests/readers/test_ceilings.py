@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from perfkit.analysis.ceilings import parse
 from perfkit.arch.peaks import PeakKey
 from perfkit.errors import InputError, PerfkitError
 from perfkit.kernel import DType
+from perfkit.readers.ceilings import parse
 from tests.report.schemas import validator
 
 BF16 = {"dtype": "bf16", "accumulate": "f32", "sparsity": "dense", "unit": "tensor"}

@@ -10,7 +10,7 @@ import perfkit
 from perfkit.arch import catalog
 from perfkit.errors import InputError, UnknownTarget, UsageError
 from perfkit.kernel import DType
-from tests.analysis.test_ceilings import WHOLE
+from tests.readers.test_ceilings import WHOLE
 
 GEMM = {"m": 4096, "n": 4096, "k": 4096, "dtype": "f16"}
 
@@ -54,7 +54,7 @@ def test_sparse_and_unit():
 
 
 def test_ceilings_from_a_file_or_held(tmp_path):
-    from perfkit.analysis.ceilings import parse
+    from perfkit.readers.ceilings import parse
 
     path = tmp_path / "h200.json"
     path.write_text(json.dumps(WHOLE))
