@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 from uuid import uuid4
 
 import typer
@@ -17,7 +17,7 @@ from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.interrupts import terminable
 from perfkit.cli.progress import progress
-from perfkit.errors import EXIT_INTERRUPTED, DeviceError, InputError, UsageError
+from perfkit.errors import EXIT_INCONCLUSIVE, EXIT_INTERRUPTED, DeviceError, InputError, UsageError
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from perfkit.readers.results import ResultFile
 
 app = new_app()
+
+_NOISY: Final = 5  #: named one by one
 
 
 @record
@@ -55,12 +57,20 @@ class What:
             "--here", help="The results were made on this machine: its GPU, driver and toolkit."
         ),
     ] = False
-
     skip_failed: Annotated[
         bool,
         typer.Option(
             "--skip-failed",
             help="Leave benchmarks out that have no result; if not given nothing is recorded then.",
+        ),
+    ] = False
+
+    keep_noisy: Annotated[
+        bool,
+        typer.Option(
+            "--keep-noisy",
+            help="Record benchmarks with a noise floor above 100%, too; if not given they are left "
+            "out, and the exit code is 3.",
         ),
     ] = False
 
@@ -120,7 +130,8 @@ def record_baseline(
     It holds runs of unchanged code, where they were made and how much they scatter. An entry is a
     benchmark and metric on one GPU, driver and toolkit: recording again replaces those that are
     measured and leaves the others. The file is replaced as a whole, so that nothing that happens
-    meanwhile breaks it.
+    meanwhile breaks it. A benchmark whose unchanged runs differ by more than 100% is left out, with
+    exit code 3.
     """
     program = what.program(how)
     if output is None and history is None:
@@ -130,13 +141,38 @@ def record_baseline(
             "nothing to record" if program is None else "results and a command: one of them",
             hint="name files of results, or write --cmd './bench'",
         )
-    from perfkit.device.commits import commit_here
-    from perfkit.gate.baseline import entries_of, update, without_failed
+    from perfkit.gate.baseline import update
     from perfkit.report.views import baseline as view
 
-    if program is not None:
-        _refuse_unwritable(output, history)
+    _refuse_unwritable(output, history)
     found, machine = _collected(program, what, how) if program else _read(paths or [], what, how)
+    every, told = _entries(found, machine, what, commit, branch)
+    kept, noisy = _kept(every, output, what)
+    try:
+        if output is not None:
+            update(output, kept)
+    finally:  # what one place does not take the other one still gets
+        if history is not None:
+            _append(history, every, told)
+    emit(
+        "baseline",
+        document=lambda: view.document(kept, output),
+        content=lambda: view.content(kept),
+        format=format,
+        output=None,
+    )
+    if noisy:
+        _tell_noisy(noisy)
+        raise typer.Exit(EXIT_INCONCLUSIVE)
+
+
+def _entries(
+    found: ResultFile, machine: Here, what: What, commit: str | None, branch: str | None
+) -> tuple[tuple[Entry, ...], str | None]:
+    """All that was measured, and its branch."""
+    from perfkit.device.commits import commit_here
+    from perfkit.gate.baseline import entries_of, without_failed
+
     told = commit_here(what.dir) | {
         key: value for key, value in (("commit", commit), ("branch", branch)) if value
     }
@@ -149,17 +185,26 @@ def record_baseline(
             talk.note(f"left out: {one}")
         if not found.runs:
             raise InputError("every benchmark has failed", where=found.origin)
-    entries = entries_of(found, about)
-    if history is not None:
-        _append(history, entries, told.get("branch"))
-    if output is not None:
-        update(output, entries)
-    emit(
-        "baseline",
-        document=lambda: view.document(entries, output),
-        content=lambda: view.content(entries),
-        format=format,
-        output=None,
+    return entries_of(found, about), told.get("branch")
+
+
+def _kept(
+    entries: tuple[Entry, ...], output: Path | None, what: What
+) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    """What goes into the baseline, and what is wrong with the rest; a history takes everything."""
+    from perfkit.gate.baseline import without_noisy
+
+    return (entries, ()) if output is None or what.keep_noisy else without_noisy(entries)
+
+
+def _tell_noisy(noisy: tuple[str, ...]) -> None:
+    for one in noisy[:_NOISY]:
+        talk.note(f"left out: {one}")
+    if len(noisy) > _NOISY:
+        talk.note(f"left out: {len(noisy) - _NOISY} more")
+    talk.note(
+        "a baseline of them would decide nothing: more runs lower the floor, longer runs and fixed "
+        "clocks the noise; --keep-noisy records them as they are"
     )
 
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _MOST_BYTES: Final = 2**30
 #: what is kept beside the runs, where it is known
 ABOUT: Final = ("date", "command", "commit", "host", "sm_clock_mhz", "perfkit", "archdb")
+#: a threshold has to lie above the noise floor, and one of 100 % lets code pass that takes twice as
+#: long: no threshold suits a floor beyond
+MOST_FLOOR: Final = 1.0
 #: what ``merge.joined`` puts between values of files that differ
 _DIFFERS: Final = " | "
 
@@ -140,6 +143,22 @@ def without_failed(found: ResultFile) -> tuple[ResultFile, tuple[str, ...]]:
     kept = tuple(run for run in found.runs if (run.benchmark, run.metric) not in broken)
     said = tuple(f"{one.benchmark}: {one.detail}" for one in broken.values())
     return replace(found, runs=kept), said
+
+
+def without_noisy(entries: Iterable[Entry]) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    """Entries without those that no threshold suits, and what is wrong with those."""
+    from perfkit.gate.words import percent
+
+    kept, said = [], []
+    for entry in entries:
+        if entry.noise is None or entry.noise.floor <= MOST_FLOOR:
+            kept.append(entry)
+            continue
+        said.append(
+            f"{entry.benchmark}, {entry.metric}: its noise floor is {percent(entry.noise.floor)}, "
+            f"and no threshold above {percent(MOST_FLOOR)} tells anything"
+        )
+    return tuple(kept), tuple(said)
 
 
 def _runs(series: Series) -> tuple[Run, ...]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from perfkit.errors import UsageError
 from perfkit.gate.baseline import load
 from perfkit.gate.history_file import load as load_history
 from tests.report.schemas import undescribed, validate
@@ -90,6 +91,70 @@ def test_a_program_is_run(perfkit):
     assert all(0.005 <= run.values[0] <= 0.0051 for run in entry.runs)
     assert entry.about["command"].endswith("bench.py")
     assert entry.about["host"]
+
+
+NOISY = CSV + "".join(f"wild,{i},{v},us\n" for i, v in enumerate((1, 900, 3, 80, 2, 700, 9, 40)))
+
+
+def test_what_no_threshold_suits_is_left_out_and_said(perfkit):
+    Path("noisy.csv").write_text(NOISY)
+    done = perfkit("gate record noisy.csv -o base.json --history h")
+    assert done.code == 3
+    assert "left out: wild, time: its noise floor is" in done.err
+    assert "--keep-noisy" in done.err
+    assert "Recorded 1 benchmark in" in done.out
+    assert [entry.benchmark for entry in load("base.json")] == ["axpy"]
+    # a history promises nothing: it has all runs
+    assert {row.benchmark for row in load_history("h")[0]} == {"axpy", "wild"}
+
+
+def test_it_is_kept_if_asked_for(perfkit):
+    Path("noisy.csv").write_text(NOISY)
+    done = perfkit("gate record noisy.csv -o base.json --keep-noisy")
+    assert done.code == 0
+    assert {entry.benchmark for entry in load("base.json")} == {"axpy", "wild"}
+    assert "wild: no threshold suits such a noise floor" in " ".join(done.out.split())
+
+
+def test_what_is_left_out_does_not_touch_what_was_recorded(perfkit):
+    perfkit("gate record r.csv -o base.json")
+    before = Path("base.json").read_bytes()
+    Path("wild.csv").write_text(NOISY.replace(CSV, "benchmark,run,value,unit\n"))
+    done = perfkit("gate record wild.csv -o base.json -f json")
+    assert done.code == 3
+    assert json.loads(done.out)["entries"] == []
+    validate("baseline", json.loads(done.out))
+    assert Path("base.json").read_bytes() == before
+    assert perfkit("gate record wild.csv -o other.json").code == 3
+    assert not Path("other.json").exists()
+    assert perfkit("gate record wild.csv --history h").code == 0
+
+
+@pytest.mark.parametrize("broken", ["baseline", "history"])
+def test_what_one_place_does_not_take_the_other_one_gets(refused, monkeypatch, broken):
+    """As of a disk that is full, or a store that is away, once a program has run for hours."""
+    from perfkit.gate import baseline, history_file
+
+    def refuse(*_):
+        raise UsageError("cannot be written: No space left on device")
+
+    if broken == "baseline":
+        monkeypatch.setattr(baseline, "ready", lambda _: None)
+        monkeypatch.setattr(baseline, "update", refuse)
+    else:
+        monkeypatch.setattr(history_file, "append", refuse)
+    assert "No space left" in refused("gate record r.csv -o base.json --history h")
+    assert Path("base.json").exists() is (broken == "history")
+    assert (len(list(Path("h").glob("*.parquet"))) == 1) is (broken == "baseline")
+
+
+def test_many_noisy_benchmarks_are_not_listed_one_by_one(perfkit):
+    rows = NOISY.replace(CSV, "").splitlines()
+    more = "".join(f"{row}\n".replace("wild", f"wild{i}") for i in range(9) for row in rows)
+    Path("wild.csv").write_text("benchmark,run,value,unit\n" + more)
+    err = perfkit("gate record wild.csv -o base.json").err
+    assert err.count("its noise floor is") == 5
+    assert "left out: 4 more" in err
 
 
 def test_a_baseline_that_is_recorded_is_checked_against(perfkit):

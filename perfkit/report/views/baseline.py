@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
+from perfkit.gate.baseline import MOST_FLOOR
 from perfkit.gate.baseline_format import Entry, to_json
 from perfkit.readers.results import Unit
 from perfkit.report.document import Cell, Column, Document, Table, printable
@@ -72,6 +73,8 @@ def document(entries: Sequence[Entry], place: Path | None) -> Document:
             notes.append(f"{entry.benchmark}: {len(values)} runs are too few for a noise floor")
         else:
             notes += [f"{entry.benchmark}: {note}" for note in noise.notes]
+            if noise.floor > MOST_FLOOR:
+                notes.append(f"{entry.benchmark}: no threshold suits such a noise floor")
     if entries and not any(entry.environment.get("gpu") for entry in entries):
         notes.append("no GPU is named: runs of any other will be compared with these")
     many = f"{len(entries)} benchmark{'' if len(entries) == 1 else 's'}"
