@@ -187,7 +187,7 @@ def _loaded(
 
 def _typed(launch: LaunchOptions, capability: Capability, arch: str) -> Demand:
     one = launch.launch(capability, None)
-    static = options.size(launch.smem_static, "--smem-static") or 0
+    static = launch.static_bytes(None) or 0
     return Demand(
         threads=one.threads,
         regs=one.regs,
@@ -211,8 +211,7 @@ def _of_kernel(launch: LaunchOptions, capability: Capability, kernel: KernelReso
         regs=launch.regs if regs_are_known else 0,
         smem_static=launch.smem_static if shared_is_known else "0",
     ).launch(capability, kernel)
-    typed = options.size(launch.smem_static, "--smem-static")
-    static = kernel.static_shared_bytes if typed is None else typed
+    static = launch.static_bytes(kernel)
     missing = {
         "registers_per_thread": not regs_are_known,
         "static_shared_bytes": not shared_is_known,

@@ -47,12 +47,7 @@ class Output:
             "GITHUB_STEP_SUMMARY.",
         ),
     ] = False
-    format: Annotated[
-        GateFormat,
-        typer.Option(
-            "--format", "-f", envvar="PERFKIT_FORMAT", case_sensitive=False, help="Output format."
-        ),
-    ] = GateFormat.TABLE
+    format: Annotated[GateFormat, options.FORMAT] = GateFormat.TABLE
     output: options.OutputOption = None
 
 

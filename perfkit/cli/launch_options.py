@@ -142,6 +142,11 @@ class LaunchOptions:
             return kernel.barriers
         return 1
 
+    def static_bytes(self, kernel: KernelResources | None) -> int | None:
+        """Static shared memory of a block, typed or else declared; None: neither says it."""
+        typed = options.size(self.smem_static, "--smem-static")
+        return kernel.static_shared_bytes if kernel is not None and typed is None else typed
+
     def shared_option(self) -> str | None:
         """The option that decides how much shared memory a block has; None: the kernel does."""
         given = {

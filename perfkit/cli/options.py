@@ -107,12 +107,11 @@ KernelOption = Annotated[
     str | None,
     typer.Option("--kernel", metavar="REGEX", help="Only kernels whose name matches this."),
 ]
-FormatOption = Annotated[
-    Format,
-    typer.Option(
-        "--format", "-f", envvar="PERFKIT_FORMAT", case_sensitive=False, help="Output format."
-    ),
-]
+#: for commands with formats of their own
+FORMAT: Final = typer.Option(
+    "--format", "-f", envvar="PERFKIT_FORMAT", case_sensitive=False, help="Output format."
+)
+FormatOption = Annotated[Format, FORMAT]
 OutputOption = Annotated[
     Path | None,
     typer.Option(

@@ -220,8 +220,7 @@ def _request(
     one = replace(launch, threads="1" if launch.threads is None else launch.threads).launch(
         capability, kernel
     )
-    typed = options.size(launch.smem_static, "--smem-static")
-    static = (kernel.static_shared_bytes if kernel and typed is None else typed) or 0
+    static = launch.static_bytes(kernel) or 0
     return Request(
         target=target,
         kernel=kernel.demangled if kernel else None,

@@ -85,12 +85,7 @@ def sweep(
         RuleName,
         typer.Option("--rule", help="As NVIDIA's occupancy API, or as the hardware does it."),
     ] = RuleName.DRIVER,
-    format: Annotated[  # noqa: A002
-        SweepFormat,
-        typer.Option(
-            "--format", "-f", envvar="PERFKIT_FORMAT", case_sensitive=False, help="Output format."
-        ),
-    ] = SweepFormat.TABLE,
+    format: Annotated[SweepFormat, options.FORMAT] = SweepFormat.TABLE,  # noqa: A002
     *,
     drawing: ChartOptions,
     output: options.OutputOption = None,

@@ -76,12 +76,7 @@ def validate(
         Path | None,
         typer.Option("--save", metavar="FOLDER", help="Write JSON, Markdown and HTML there, too."),
     ] = None,
-    format: Annotated[  # noqa: A002
-        ValidateFormat,
-        typer.Option(
-            "--format", "-f", envvar="PERFKIT_FORMAT", case_sensitive=False, help="Output format."
-        ),
-    ] = ValidateFormat.TABLE,
+    format: Annotated[ValidateFormat, options.FORMAT] = ValidateFormat.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
     """Hold perfkit's predictions against the card at hand.
