@@ -50,7 +50,7 @@ class SweepFormat(StrEnum):
     epilog=examples(
         "perfkit sweep -g h100 -t 64:1024:64 -r 32,64,128 --chart",
         "perfkit sweep -g 8.6,9.0 -t 256 -r 40 -s 0:96K:1K -f csv -o out.csv",
-        "perfkit sweep -g h100 -s 0:227K:1K --carveout default,0%,50% --rule hardware",
+        "perfkit sweep -g h100 -s 0:227K:1K --carveout default,0%,50% --occupancy-rule hardware",
     )
 )
 @grouped
@@ -81,9 +81,11 @@ def sweep(
         ),
     ] = "default",
     barriers: options.BarriersOption = None,
-    rule: Annotated[
+    occupancy_rule: Annotated[
         RuleName,
-        typer.Option("--rule", help="As NVIDIA's occupancy API, or as the hardware does it."),
+        typer.Option(
+            "--occupancy-rule", help="As NVIDIA's occupancy API, or as the hardware does it."
+        ),
     ] = RuleName.DRIVER,
     format: Annotated[SweepFormat, options.FORMAT] = SweepFormat.TABLE,  # noqa: A002
     *,
@@ -111,7 +113,7 @@ def sweep(
         **axes,
         carveout=percents,
         barriers=1 if barriers is None else barriers,
-        rule=rule.value,
+        rule=occupancy_rule.value,
     )
     rows = len(targets) * math.prod(map(len, axes.values())) * len(percents)
     if drawing.chart is not None and format in {SweepFormat.CSV, SweepFormat.PARQUET}:

@@ -70,7 +70,7 @@ def test_arguments(complete):
 
 def test_choices(complete):
     assert complete("perfkit occupancy -f ") == ["table", "json", "csv", "markdown"]
-    assert complete("perfkit sweep --rule h") == ["hardware"]
+    assert complete("perfkit sweep --occupancy-rule h") == ["hardware"]
     assert complete("perfkit sweep -f p") == ["parquet"]
 
 

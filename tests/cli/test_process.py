@@ -103,7 +103,10 @@ def test_an_ignored_interrupt_stays_ignored():
         ("occupancy --foo", "No such option: --foo"),
         ("occupancy -r many", "--regs: 'many' is not a valid int"),
         ("inspect", "Missing argument 'path'"),
-        ("sweep --rule luck", "--rule: 'luck' is not one of 'driver', 'hardware'"),
+        (
+            "sweep --occupancy-rule luck",
+            "--occupancy-rule: 'luck' is not one of 'driver', 'hardware'",
+        ),
     ],
 )
 def test_what_the_parser_refuses_reads_like_every_other_error(refused, line, says):

@@ -69,7 +69,8 @@ def test_the_hardware_rule(perfkit):
     # 14 % of 228 KiB holds 31 blocks' own kilobytes, and their reserve comes on top
     ask = "sweep -g 9.0 -t 32 -r 16 -s 1K --carveout 14% -f csv"
     assert [
-        rows(perfkit(f"{ask} --rule {rule}"))[0]["blocks_per_sm"] for rule in ("driver", "hardware")
+        rows(perfkit(f"{ask} --occupancy-rule {rule}"))[0]["blocks_per_sm"]
+        for rule in ("driver", "hardware")
     ] == [
         "16",
         "32",
@@ -129,7 +130,7 @@ def test_pieces_have_one_header(perfkit, monkeypatch):
         ("--carveout 101%", "--carveout 101%"),
         ("--carveout 50%,", "--carveout '' is not a size"),
         ("-g h100,v100 --carveout 64K", "--carveout 64K is another share on each GPU"),
-        ("--rule luck", "--rule: 'luck' is not"),
+        ("--occupancy-rule luck", "--occupancy-rule: 'luck' is not"),
         ("-f parquet", "Parquet is binary"),
         ("-t 1:1024 -r 0:255", "262144 rows"),
     ],
