@@ -50,7 +50,7 @@ class SweepFormat(StrEnum):
     epilog=examples(
         "perfkit sweep -g h100 -t 64:1024:64 -r 32,64,128 --chart",
         "perfkit sweep -g 8.6,9.0 -t 256 -r 40 -s 0:96K:1K -f csv -o out.csv",
-        "perfkit sweep -g h100 -s 0:227K:1K --carveout 0%,50% --occupancy-rule hardware",
+        "perfkit sweep -g h100 -s 0:227K:1K --carveout 50% --occupancy-rule hardware",
     )
 )
 @grouped
