@@ -10,6 +10,7 @@ import typer
 from perfkit.arch import catalog
 from perfkit.arch.types import Target
 from perfkit.cli import options
+from perfkit.cli.quantities import naming
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.units import parse_seconds
@@ -148,10 +149,8 @@ def number(text: str | None, option: str, read: Callable[[str], float]) -> float
     """Read an amount; errors name the option."""
     if text is None:
         return None
-    try:
+    with naming(option):
         found = read(text)
-    except UsageError as error:
-        raise UsageError(f"{option} {error.message}", hint=error.hint) from None
     if not 0 < found < float("inf"):
         raise UsageError(
             f"{option} {text}: must be greater than 0 and finite",

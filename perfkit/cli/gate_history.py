@@ -9,6 +9,7 @@ import typer
 from perfkit.cli import options, talk
 from perfkit.cli.emit import emit
 from perfkit.cli.help import examples, new_app
+from perfkit.cli.quantities import share
 from perfkit.errors import EXIT_INCONCLUSIVE, EXIT_NO, UsageError
 from perfkit.gate.history import Order
 
@@ -82,7 +83,7 @@ def history(
     from perfkit.gate.history_file import load
     from perfkit.report.views import gate_history as view
 
-    share = _share(least)
+    least_change = share(least, "--min-change")
     rows, notes = load(where)
     for note in notes:
         talk.note(note)
@@ -91,7 +92,7 @@ def history(
         benchmark=benchmark,
         branch=branch,
         last=last,
-        least=share,
+        least=least_change,
         by_date=order is Order.DATE,
         places=_places({row.commit for row in rows} - {""}) if order is Order.GIT else None,
     )
@@ -132,14 +133,3 @@ def _places(names: set[str]) -> dict[str, int]:
             "the one that was added before it"
         )
     return found
-
-
-def _share(text: str) -> float:
-    from perfkit.gate.quantities import amount
-
-    try:
-        return float(amount(text, "ratio"))
-    except UsageError as error:
-        raise UsageError(
-            f"--min-change {error.message}", hint="write a ratio such as 1% or 0.01"
-        ) from None

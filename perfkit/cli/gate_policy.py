@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from perfkit.cli import talk
+from perfkit.cli.quantities import share
 from perfkit.errors import UsageError
 from perfkit.gate.policy import Policy
 from perfkit.gate.static_file import StaticPolicy
@@ -122,7 +123,7 @@ class Settings:
             allow_vanished=static.allow_vanished or self.allow_vanished,
         )
         if self.threshold is not None:
-            limit = _threshold(self.threshold)
+            limit = share(self.threshold, "--threshold")
             timing = replace(timing, threshold=limit, relative_floor=None)
         timing = replace(
             timing,
@@ -160,17 +161,6 @@ class Settings:
             },
         }
         return next((option for option, value in given[suite].items() if value), None)
-
-
-def _threshold(text: str) -> float:
-    from perfkit.gate.quantities import amount
-
-    try:
-        return float(amount(text, "ratio"))
-    except UsageError as error:
-        raise UsageError(
-            f"--threshold {error.message}", hint="write a ratio such as 3% or 0.03"
-        ) from None
 
 
 def _refuse_twice(keys: Sequence[object]) -> None:

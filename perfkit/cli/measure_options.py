@@ -10,6 +10,7 @@ import typer
 
 from perfkit.analysis.expression import Expression
 from perfkit.cli import kernel_options, options, talk
+from perfkit.cli.quantities import naming
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.record import record
@@ -202,12 +203,10 @@ def _amount(text: str | None, option: str) -> float | None:
         return parse_count(text)
     except UsageError:
         pass
-    try:
+    with naming(option):
         expression = Expression(text)
         if not expression.names:
             return float(expression.value({}))
-    except UsageError as error:
-        raise UsageError(f"{option} {error.message}", hint=error.hint) from None
     raise UsageError(f"{option} {text!r}: names mean nothing here")
 
 

@@ -14,6 +14,7 @@ import typer
 from perfkit import durable
 from perfkit.arch import catalog
 from perfkit.arch.types import Capability, Target
+from perfkit.cli.quantities import naming
 from perfkit.errors import InvalidLaunch, UsageError
 from perfkit.units import format_bytes, parse_bytes
 
@@ -225,10 +226,8 @@ def size(text: str | None, option: str) -> int | None:
     """Read a size option; errors name the option."""
     if text is None:
         return None
-    try:
+    with naming(option):
         return parse_bytes(text)
-    except UsageError as error:
-        raise UsageError(f"{option} {error.message}", hint=error.hint) from None
 
 
 _CARVEOUT_HINT: Final = "write a percentage (50%), a capacity (64KiB), max or default"
@@ -279,10 +278,8 @@ _PERCENT: Final = re.compile(r"([0-9]{1,9})\s*%")
 def _capacity(text: str) -> int:
     if re.fullmatch(r"[1-9][0-9]?|100", text):
         raise UsageError(f"--carveout {text}: percent or bytes?", hint=_CARVEOUT_HINT)
-    try:
+    with naming("--carveout", _CARVEOUT_HINT):
         return parse_bytes(text)
-    except UsageError as error:
-        raise UsageError(f"--carveout {error.message}", hint=_CARVEOUT_HINT) from None
 
 
 def is_colour_terminal() -> bool:

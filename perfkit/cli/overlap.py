@@ -14,10 +14,9 @@ from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit
 from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
-from perfkit.cli.quantities import scaled
+from perfkit.cli.quantities import naming, scaled
 from perfkit.errors import UsageError
 from perfkit.models.engines import Plan
-from perfkit.models.links import Link
 from perfkit.models.links import link as link_named
 from perfkit.models.overlap import MAX_CHUNKS, MAX_TRIED
 
@@ -133,11 +132,13 @@ def overlap(
         "copy_overhead_s": scaled(copy_overhead_us, "--copy-overhead-us", 1e-6, zero=True),
         "launch_overhead_s": scaled(launch_overhead_us, "--launch-overhead-us", 1e-6, zero=True),
     }
+    with naming("--link"):
+        wire = None if link is None else link_named(link)
     question = Question(
         h2d_bytes=options.size(h2d, "--h2d") or 0,
         d2h_bytes=options.size(d2h, "--d2h") or 0,
         kernel_s=scaled(kernel_ms, "--kernel-ms", 1e-3, zero=True) or 0.0,
-        link=None if link is None else _link(link),
+        link=wire,
         h2d_bytes_per_s=scaled(h2d_gb_per_s, "--h2d-gb-per-s", 1e9),
         d2h_bytes_per_s=scaled(d2h_gb_per_s, "--d2h-gb-per-s", 1e9),
         duplex_share=scaled(duplex, "--duplex", 1.0, most=1),
@@ -163,10 +164,3 @@ def overlap(
         output=output,
         chart=drawing,
     )
-
-
-def _link(text: str) -> Link:
-    try:
-        return link_named(text)
-    except UsageError as error:
-        raise UsageError(f"--link {error.message}", hint=error.hint) from None

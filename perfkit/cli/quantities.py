@@ -1,11 +1,36 @@
-"""Numbers that people type in units of their own; a wrong one is named as it was typed."""
+"""Values that people type in units of their own; a wrong one is named as it was typed."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from perfkit.errors import UsageError
 
 #: a billion GB/s, MHz, ms or cycles: nobody has more
 _MOST = 1e9
+
+
+@contextmanager
+def naming(option: str, hint: str | None = None) -> Iterator[None]:
+    """Errors of whoever reads the text of an option name the option.
+
+    Args:
+        option: ``--smem``.
+        hint: what to write, if not the error's own.
+    """
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(f"{option} {error.message}", hint=hint or error.hint) from None
+
+
+def share(text: str, option: str) -> float:
+    """A ratio: ``3%`` or ``0.03``; raises ``UsageError`` for everything else."""
+    from perfkit.gate.quantities import amount
+
+    with naming(option, "write a ratio such as 3% or 0.03"):
+        return float(amount(text, "ratio"))
 
 
 def scaled(

@@ -14,13 +14,13 @@ from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit
 from perfkit.cli.groups import grouped
 from perfkit.cli.help import block, examples, new_app
+from perfkit.cli.quantities import naming
 from perfkit.errors import UsageError
 from perfkit.models.operations import OPERATIONS, operation, usage
 from perfkit.units import parse_bytes, parse_count
 
 if TYPE_CHECKING:
-    from perfkit.kernel import DType
-    from perfkit.models.work import Work
+    pass
 
 app = new_app()
 
@@ -93,9 +93,11 @@ def roofline(
     if op is not None and (flops is not None or bytes is not None):
         raise UsageError("--op knows its FLOP and bytes", hint="leave out --flops and --bytes")
     size = partial(parse_bytes, exact=False)
+    with naming("--op"):
+        work = None if op is None else operation(op, kind)
     question = analysis.Question(
         dtype=kind,
-        work=None if op is None else _operation(op, kind),
+        work=work,
         flops=bound_options.number(flops, "--flops", parse_count),
         bytes=bound_options.number(bytes, "--bytes", size),
         l2_bytes=bound_options.number(l2_bytes, "--l2-bytes", size),
@@ -124,10 +126,3 @@ def roofline(
         output=output,
         chart=drawing,
     )
-
-
-def _operation(text: str, dtype: DType) -> Work:
-    try:
-        return operation(text, dtype)
-    except UsageError as error:
-        raise UsageError(f"--op {error.message}", hint=error.hint) from None
