@@ -109,12 +109,8 @@ READERS = (
 )
 
 
-@pytest.mark.parametrize("command", READERS)
-@pytest.mark.parametrize("kind", ["pipe", "device", "huge", "directory", "missing"])
-def test_commands_end_and_say_why(tmp_path, capsys, command, kind):
-    path = tmp_path / "input"
-    if kind == "directory" and command == "arch check":
-        pytest.skip("a database is a directory")
+def put(path, kind):
+    """Something at ``path`` that has no end, or is no file."""
     if kind == "pipe":
         if not hasattr(os, "mkfifo"):
             pytest.skip("this system has no named pipes")
@@ -125,9 +121,18 @@ def test_commands_end_and_say_why(tmp_path, capsys, command, kind):
     elif kind == "directory":
         path.mkdir()
     elif kind == "device":
-        path = Path("/dev/zero")
-        if not path.exists():
-            pytest.skip(f"this system has no {path}")
+        if not Path("/dev/zero").exists():
+            pytest.skip("this system has no /dev/zero")
+        path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize("command", READERS)
+@pytest.mark.parametrize("kind", ["pipe", "device", "huge", "directory", "missing"])
+def test_commands_end_and_say_why(tmp_path, capsys, command, kind):
+    if kind == "directory" and command == "arch check":
+        pytest.skip("a database is a directory")
+    path = tmp_path / "input"
+    put(path, kind)
     code = main([*command.split(), str(path)])
     out, err = capsys.readouterr()
     assert code == 2, err
@@ -140,15 +145,7 @@ def test_commands_end_and_say_why(tmp_path, capsys, command, kind):
 def test_the_database_of_a_user(tmp_path, monkeypatch, capsys, kind):
     path = tmp_path / "gpu" / "toy.yaml"
     path.parent.mkdir()
-    if kind == "pipe":
-        if not hasattr(os, "mkfifo"):
-            pytest.skip("this system has no named pipes")
-        os.mkfifo(path)
-    elif kind == "huge":
-        with path.open("wb") as file:
-            file.truncate(10 * 2**30)
-    else:
-        path.symlink_to("/dev/zero")
+    put(path, kind)
     monkeypatch.setenv("PERFKIT_ARCHDB", str(tmp_path))
     assert main(["gpu", "show", "toy"]) == 2
     assert str(path) in capsys.readouterr().err

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-import yaml
 
 from perfkit.models.banks import shared_access
 from perfkit.models.coalescing import global_access
+from tests.cases.questions import cases, steps
 
-FOLDER = Path(__file__).resolve().parents[1] / "data" / "cases"
-CASES = yaml.safe_load((FOLDER / "access.yaml").read_text("utf-8"))["cases"]
+CASES = cases("access")
 
 #: the pattern in words -> byte address of a lane
 PATTERNS = {
@@ -48,14 +45,7 @@ ANSWERS = {
 }
 
 
-def steps():
-    for case in CASES:
-        checks = case.get("checks", [{key: case.get(key) for key in ("input", "expected")}])
-        for number, step in enumerate(checks):
-            yield pytest.param(step["input"], step["expected"], id=f"{case['id']}-{number}")
-
-
-STEPS = list(steps())
+STEPS = list(steps(CASES))
 
 
 def test_all_are_there():

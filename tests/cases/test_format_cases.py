@@ -6,16 +6,13 @@ import statistics
 from pathlib import Path
 
 import pytest
-import yaml
 
 from perfkit.errors import InputError
 from perfkit.readers.recognise import read_results
+from tests.cases.questions import cases
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-CASES = {
-    case["id"]: case
-    for case in yaml.safe_load((DATA / "cases" / "formats.yaml").read_text("utf-8"))["cases"]
-}
+CASES = {case["id"]: case for case in cases("formats")}
 RESULTS = DATA / "results"
 NCU = {"d07.csv": "details.csv", "d08.csv": "decimal_comma.csv"}
 

@@ -7,10 +7,8 @@ an error, so that no part of a case goes unchecked.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-import yaml
 
 from perfkit.arch import catalog
 from perfkit.models.carveout import carveout_bytes
@@ -18,10 +16,10 @@ from perfkit.models.cluster import active_clusters
 from perfkit.models.inverse import max_potential_block_size, max_registers
 from perfkit.models.occupancy import occupancy
 from perfkit.models.waves import waves
+from tests.cases.questions import FOLDER, cases, steps
 from tests.oracle.rows import rows
 
-FOLDER = Path(__file__).resolve().parents[1] / "data" / "cases"
-CASES = yaml.safe_load((FOLDER / "launch.yaml").read_text("utf-8"))["cases"]
+CASES = cases("launch")
 
 
 def launch(given):
@@ -162,14 +160,7 @@ KINDS = {
 }
 
 
-def steps():
-    for case in CASES:
-        checks = case.get("checks", [{key: case.get(key) for key in ("input", "expected")}])
-        for number, step in enumerate(checks):
-            yield pytest.param(step["input"], step["expected"], id=f"{case['id']}-{number}")
-
-
-STEPS = list(steps())
+STEPS = list(steps(CASES))
 
 
 def test_every_kind_of_question_is_there():

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-import yaml
 
 from perfkit.analysis.roofline import Question, roofline
 from perfkit.arch import catalog
 from perfkit.kernel import DType
 from perfkit.models.operations import operation
 from perfkit.report.views.roofline_notes import notes
+from tests.cases.questions import cases, steps
 
-FOLDER = Path(__file__).resolve().parents[1] / "data" / "cases"
-CASES = {
-    case["id"]: case
-    for case in yaml.safe_load((FOLDER / "roofline.yaml").read_text("utf-8"))["cases"]
-}
+CASES = {case["id"]: case for case in cases("roofline")}
 #: how a case names a product -> its key; the peak is per product, so the spelling decides nothing
 GPUS = {
     "H100 SXM": "h100-sxm5",
@@ -34,9 +28,7 @@ def answer(gpu, dtype, **more):
 
 
 def checks(case):
-    found = CASES[case].get("checks", [CASES[case]])
-    return [pytest.param(one["input"], one["expected"], id=f"{case}-{n}") for n, one in
-            enumerate(found)]  # fmt: skip
+    return list(steps([CASES[case]]))
 
 
 def test_all_cases_are_there():

@@ -46,6 +46,16 @@ def program(path: Path, text: str) -> Path:
     return path
 
 
+class Listed:
+    """A file of a wheel, as importlib.metadata lists it."""
+
+    def __init__(self, path: Path) -> None:
+        self.stem, self.suffix, self.path = path.stem, path.suffix, path
+
+    def locate(self) -> Path:
+        return self.path
+
+
 @pytest.fixture
 def temporary(tmp_path, monkeypatch):
     """Where temporary files go; nothing may be left there."""

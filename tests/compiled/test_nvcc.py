@@ -11,7 +11,7 @@ from perfkit.compiled import tools
 from perfkit.compiled.compilers import compile_source
 from perfkit.compiled.inspect import inspect
 from perfkit.errors import CompileError, Unavailable, UsageError
-from tests.compiled.containers import needs_sh, no_tools, program, temporary
+from tests.compiled.containers import Listed, needs_sh, no_tools, program, temporary
 from tests.compiled.reports import DATA
 
 __all__ = ["no_tools", "temporary"]  # fixtures
@@ -196,14 +196,6 @@ def test_it_does_not_even_tell_its_version(fake, source):
         inspect(source, arch="sm_80", compiler="nvcc")
 
 
-class _File:
-    def __init__(self, path):
-        self.stem, self.suffix, self.path = path.stem, path.suffix, path
-
-    def locate(self):
-        return self.path
-
-
 def test_where_it_is_looked_for(no_tools, monkeypatch, tmp_path, source):
     """A wheel comes last, and counts only with the compiler that nvcc calls."""
     with pytest.raises(Unavailable, match="nvcc, which compiles CUDA sources") as caught:
@@ -213,7 +205,7 @@ def test_where_it_is_looked_for(no_tools, monkeypatch, tmp_path, source):
     for name in ("wheel/bin", "path", "home/bin", "variable"):
         (tmp_path / name).mkdir(parents=True)
         places[name] = program(tmp_path / name / "nvcc", "exit 0")
-    monkeypatch.setattr(tools, "files", lambda name: [_File(places["wheel/bin"])])
+    monkeypatch.setattr(tools, "files", lambda name: [Listed(places["wheel/bin"])])
     with pytest.raises(Unavailable):
         tools.find(tools.NVCC)
     (tmp_path / "wheel" / "nvvm" / "bin").mkdir(parents=True)

@@ -13,7 +13,7 @@ import pytest
 from perfkit.compiled import tools
 from perfkit.compiled.inspect import inspect, read
 from perfkit.errors import InputError, Unavailable
-from tests.compiled.containers import CONTAINERS, needs_sh, no_tools, program, temporary
+from tests.compiled.containers import CONTAINERS, Listed, needs_sh, no_tools, program, temporary
 from tests.compiled.reports import DATA
 
 __all__ = ["no_tools", "temporary"]  # fixtures
@@ -45,16 +45,6 @@ def test_cubins_need_none(no_tools):
     assert inspect(DATA / "j01.sm_80.cubin")
 
 
-class _File:
-    """As importlib.metadata lists it."""
-
-    def __init__(self, path):
-        self.stem, self.suffix, self.path = path.stem, path.suffix, path
-
-    def locate(self):
-        return self.path
-
-
 @needs_sh
 def test_the_order_of_the_places(no_tools, monkeypatch, tmp_path):
     places = {}
@@ -68,7 +58,7 @@ def test_the_order_of_the_places(no_tools, monkeypatch, tmp_path):
     monkeypatch.setenv("CUDA_HOME", str(tmp_path / "cuda_home"))
     assert tools.find(tools.CUOBJDUMP) == places["cuda_home/bin"]
     others = [tmp_path / "licence.txt", places["wheel"]]
-    monkeypatch.setattr("perfkit.compiled.tools.files", lambda name: map(_File, others))
+    monkeypatch.setattr("perfkit.compiled.tools.files", lambda name: map(Listed, others))
     assert tools.find(tools.CUOBJDUMP) == places["wheel"]
     monkeypatch.setenv("CUOBJDUMP", str(places["variable"]))
     assert tools.find(tools.CUOBJDUMP) == places["variable"]
