@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from importlib import import_module
+from math import isnan
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import typer
@@ -76,8 +77,21 @@ class _NamedPath(TyperPath):
         return super().convert(value, param, ctx)
 
 
+def _refuse_nan(kind: Any) -> None:
+    """No comparison with a limit is true of it: ``nan`` seconds would be within every limit."""
+    plain = kind.convert
+
+    def convert(value: Any, param: Any, ctx: Any) -> Any:
+        number = plain(value, param, ctx)
+        if isnan(number):
+            kind.fail(f"{value!r} is not a number", param, ctx)
+        return number
+
+    kind.convert = convert
+
+
 def _complete(command: Any) -> None:
-    """What every command has: the option ``--quiet``, and no empty name for a file to read."""
+    """What every command has: the option ``--quiet``; no empty name for a file to read, no NaN."""
     if hasattr(command, "commands"):
         for one in command.commands.values():
             _complete(one)
@@ -85,6 +99,8 @@ def _complete(command: Any) -> None:
     for one in command.params:
         if one.param_type_name == "argument" and isinstance(one.type, TyperPath):
             one.type = _NamedPath()
+        if one.type.name == "float range":
+            _refuse_nan(one.type)
     names = [one.name for one in command.params]
     command.params.insert(
         names.index("output") if "output" in names else len(names),
@@ -177,7 +193,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
     if code == EXIT_INTERRUPTED:
-        typer.echo("perfkit: interrupted", err=True)
+        talk.say("perfkit: interrupted")
     return code
 
 

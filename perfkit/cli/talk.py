@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 import typer
@@ -60,5 +61,9 @@ def note(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """One line to stderr; a file's or kernel's name in it must not command the terminal."""
-    typer.echo(_CONTROL.sub("\ufffd", text), err=True)
+    """One line to stderr; a file's or kernel's name in it must not command the terminal.
+
+    Where stderr takes nothing (a full disk) the exit code is all that is left to tell.
+    """
+    with suppress(OSError):
+        typer.echo(_CONTROL.sub("\ufffd", text), err=True)

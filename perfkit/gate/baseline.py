@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _MOST_BYTES: Final = 2**30
 #: what is kept beside the runs, where it is known
 ABOUT: Final = ("date", "command", "commit", "host", "sm_clock_mhz", "perfkit", "archdb")
-#: a threshold has to lie above the noise floor, and one of 100 % lets code pass that takes twice as
-#: long: no threshold suits a floor beyond
+#: a threshold has to lie above the noise floor, and is 100 % at most, which lets code pass that
+#: takes twice as long: none suits a floor beyond
 MOST_FLOOR: Final = 1.0
 #: what ``merge.joined`` puts between values of files that differ
 _DIFFERS: Final = " | "
@@ -75,7 +75,8 @@ def change(
     with durable.locked(path):
         kept: tuple[Entry, ...] = ()
         with files.readable(path):
-            there = Path(path).exists()
+            # an empty file, as mktemp makes it, has nothing to lose
+            there = Path(path).exists() and Path(path).stat().st_size > 0
         if there:
             try:
                 kept = load(path)

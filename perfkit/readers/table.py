@@ -18,7 +18,8 @@ def rows(
     Raises:
         InputError: broken quoting, with the line.
     """
-    reader = csv.reader(lines[first:], delimiter=delimiter, strict=True)
+    # a cell in quotes may have line breaks, which tell two names apart
+    reader = csv.reader((f"{line}\n" for line in lines[first:]), delimiter=delimiter, strict=True)
     start = first + 1
     try:
         for cells in reader:

@@ -51,6 +51,13 @@ def test_results_become_a_baseline(perfkit, tmp_path):
     assert undescribed("baseline", document) == []
 
 
+def test_results_of_this_machine_say_which_it_is(perfkit):
+    done = perfkit("gate record r.csv --here -o base.json")
+    assert done.code == 0, done.err
+    (entry,) = load("base.json")
+    assert entry.about["host"]
+
+
 def test_the_json_is_what_the_file_has(perfkit):
     done = perfkit("gate record r.csv -o base.json -f json -q")
     shown = json.loads(done.out)
@@ -246,6 +253,15 @@ def test_a_program_that_fails_later_records_nothing(refused, perfkit):
     assert "run 3" in err
     assert "out of luck" in err
     assert Path("base.json").read_bytes() == before
+
+
+def test_an_empty_file_is_recorded_into(perfkit, refused):
+    """As ``mktemp`` makes it."""
+    Path("base.json").touch()
+    assert perfkit("gate record r.csv -o base.json").code == 0
+    assert len(load("base.json")) == 1
+    if Path("/dev/null").exists():
+        assert "not a regular file" in refused("gate record r.csv -o /dev/null")
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,13 @@ def test_the_time_of_the_process(perfkit):
     assert "nap" in done.out
 
 
+def test_a_budget_that_one_pair_uses_up(perfkit):
+    done = perfkit(pair([10], [10], *TEXT, "--budget", "0", "-f", "json"))
+    found = json.loads(done.out)
+    assert (done.code, found["status"], found["stopped"]) == (3, "inconclusive", "budget")
+    assert found["pairs"] == 1
+
+
 def test_lines_for_the_shell(perfkit):
     sides = ["--baseline-cmd", "echo $((2+3)) ms", "--candidate-cmd", "echo 5 ms | cat", "--shell"]
     assert perfkit(["gate", "run", *sides, "--metric", r"^(\d+)"]).code == 0
@@ -171,6 +178,8 @@ def test_a_copy_that_cannot_be_kept_does_not_cost_the_verdict(perfkit):
         (["--candidate-cmd", "a", "--baseline-cmd", "b", "--max-pairs", "3"], "--max-pairs 3"),
         (["--candidate-cmd", "a", "--baseline-cmd", "b", "--metric", "("], "regular expression"),
         (["--candidate-cmd", "a", "--baseline-cmd", "b", "--unit", "x"], "unknown unit"),
+        (["--candidate-cmd", "a", "--baseline-cmd", "b", "--time-limit", "nan"], "not a number"),
+        (["--candidate-cmd", "a", "--baseline-cmd", "b", "--budget", "nan"], "not a number"),
         (
             ["--candidate-cmd", "a {out}", "--baseline-cmd", "b", "--results-file", "r"],
             "--results-file and {out}",

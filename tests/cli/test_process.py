@@ -45,6 +45,16 @@ def test_a_closed_stderr_takes_nothing_but_the_talk(line):
     assert (silent.returncode, silent.stdout) == (full.returncode, full.stdout)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full")
+@pytest.mark.parametrize(
+    ("line", "code"), [("perfkit gpu show x", 2), ("perfkit fits -g h100 --regs 300", 2)]
+)
+def test_a_stderr_that_takes_nothing_does_not_change_the_exit_code(line, code):
+    """1 would be an answer."""
+    for streams in ("2>/dev/full", ">/dev/full 2>&1"):
+        assert shell(f"{line} {streams}").returncode == code
+
+
 def interrupted(arguments, after_s, environment=None):
     """Exit code, stderr and how long the end took, of a run that gets SIGINT ``after_s`` on."""
     process = subprocess.Popen(

@@ -52,6 +52,16 @@ def test_a_unit_that_tells_no_direction_is_said(tmp_path, lines, said):
     assert any("higher_is_better" in note for note in found.notes) is said
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_line_break_in_a_name_tells_two_benchmarks_apart(tmp_path, end):
+    path = tmp_path / "p.csv"
+    rows = ["benchmark,value,unit", '"ax', 'py",1,s', "axpy,2,s", '"a,b",3,s', ""]
+    path.write_bytes(end.join(rows).encode())
+    found = read_results(path).runs
+    assert [run.benchmark for run in found] == ["ax\npy", "axpy", "a,b"]
+    assert [run.values for run in found] == [(1.0,), (2.0,), (3.0,)]
+
+
 def test_rows_without_a_run_are_samples_of_one(tmp_path):
     (run,) = read_results(written(tmp_path, "unit,benchmark,value", "ms,k,1", "us,k,3000")).runs
     assert (run.run, run.values) == (None, (0.001, 0.003))
