@@ -456,6 +456,20 @@ def test_one_file_by_two_names_is_no_second_run(perfkit, base, slow, tmp_path):
         assert (done.code, "is named twice" in done.err) == (2, True), names
 
 
+def test_timings_of_another_gpu_are_compared_only_if_that_is_asked_for(perfkit, tmp_path):
+    for gpu in ("H100", "H200"):
+        runs = [{"samples_s": [1e-3 + i * 1e-7]} for i in range(8)]
+        one = {"name": "axpy", "sizes": {}, "runs": runs}
+        device = {"environment": {"device": gpu}, "measurements": [one]}
+        document = {"schema": "perfkit.measure/1", "devices": [device]}
+        (tmp_path / f"{gpu}.json").write_text(json.dumps(document))
+    words = ["gate", "check", str(tmp_path / "H200.json"), "-b", str(tmp_path / "H100.json")]
+    done = perfkit(words)
+    assert done.code == 3
+    assert "H100" in done.out
+    assert perfkit([*words, "--allow-mismatch"]).code == 0
+
+
 def test_a_file_on_both_sides_is_said(perfkit, base, slow):
     said = "is on both sides: it is compared with itself"
     assert said in perfkit(["gate", "check", str(base), "-b", str(base)]).err

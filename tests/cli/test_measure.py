@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import partial
 
+import numpy as np
 import pytest
 
 from perfkit.device import items, measure
@@ -213,6 +214,27 @@ def test_a_source(perfkit, children, source):
         "write_bytes": 2**22,
         "footprint_bytes": 2**23,
     }
+
+
+@pytest.mark.parametrize(("tolerance", "code"), [(0.02, 0), (0.005, 1)])
+def test_how_wrong_a_result_may_be(perfkit, children, source, tolerance, code):
+    """Each element is 1 % more than what is right."""
+
+    def almost(launch, x, y):
+        y.view(np.float32)[:] = x.view(np.float32) * 2.02
+
+    def prepare(card, number):
+        costs(card, number)
+        card.kernels["twice"] = almost
+
+    children.prepare = prepare
+    reference = source.with_name("right.py")
+    reference.write_text("def right(x):\n    return {'y': 2 * x}\n")
+    line = ["measure", str(source), "--kernel", "twice", "--grid", "2", "--threads", "128"]
+    line += ["--arg", "x:f32[256]", "--arg", "out y:f32[256]", *QUICK.split()]
+    line += ["--reference", f"{reference}:right", "--tolerance", str(tolerance)]
+    done = perfkit(line)
+    assert done.code == code, done.err
 
 
 def test_a_yaml_file(perfkit, children, source):
