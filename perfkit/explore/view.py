@@ -6,7 +6,7 @@ side: one line for each column, since a terminal of 80 columns has no room for m
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Final
 
 from perfkit.analysis.curves import Curve, curves
@@ -15,6 +15,7 @@ from perfkit.analysis.steps import Launch
 from perfkit.errors import PerfkitError
 from perfkit.explore.commands import DEFAULT_DTYPE, WORK, occupancy_command, roofline_command
 from perfkit.explore.fields import FIELDS
+from perfkit.explore.state import State
 from perfkit.kernel import DType
 from perfkit.models.operations import operation
 from perfkit.record import record
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from perfkit.analysis.occupancy import Estimate
     from perfkit.arch.types import Target
-    from perfkit.explore.state import CommandLine, State
+    from perfkit.explore.state import CommandLine
     from perfkit.report.document import Table
 
 
@@ -71,6 +72,9 @@ class View:
     launch_notes: tuple[str, ...]
     launch_troubles: tuple[Trouble, ...]
     bound: Roofline | None = None
+    work_panels: tuple[Panel, ...] = ()
+    work_notes: tuple[str, ...] = ()
+    work_troubles: tuple[Trouble, ...] = ()
     #: of everything, the operation included
     panels: tuple[Panel, ...] = ()
     notes: tuple[str, ...] = ()
@@ -130,6 +134,8 @@ _PANELS: Final = (
     ("dram_bytes_per_s", "bound"),
 )
 
+_OF_LAUNCH: Final = tuple(one.name for one in fields(State) if one.name not in WORK)
+
 
 def view(state: State, commands: CommandLine, *, before: View | None = None) -> View:
     """Everything that is known of ``state``; wrong inputs are its troubles, nothing is raised.
@@ -139,23 +145,22 @@ def view(state: State, commands: CommandLine, *, before: View | None = None) -> 
         commands: the command line's part.
         before: the view of another state, of which is kept what does not depend on the difference.
     """
-    if before is None or not _same_launch(state, before.state):
-        before = _launch_view(state, commands)
-    bound, troubles = None, before.launch_troubles
-    if before.target is not None:
-        try:
-            bound = _bound(state, before.target)
-        except PerfkitError as error:
-            troubles = (*troubles, replace(_trouble(error), field=_work_field(error)))
-    shown = roofline_view.document([bound], {}) if bound else None
-    sm = (_sm(before.target),) if before.target else ()
+    launch, work = before, before
+    if launch is None or _differ(state, launch.state, _OF_LAUNCH):
+        launch = _launch_view(state, commands, before)
+    if work is None or work.target is not launch.target or _differ(state, work.state, WORK):
+        work = _work_view(state, launch)
+    sm = (_sm(launch.target),) if launch.target else ()
     return replace(
-        before,
+        launch,
         state=state,
-        bound=bound,
-        panels=(*before.launch_panels, *(_panel(shown.tables[0], ()) if shown else ()), *sm),
-        notes=(*before.launch_notes, *(shown.notes if shown else ())),
-        troubles=troubles,
+        bound=work.bound,
+        work_panels=work.work_panels,
+        work_notes=work.work_notes,
+        work_troubles=work.work_troubles,
+        panels=(*launch.launch_panels, *work.work_panels, *sm),
+        notes=(*launch.launch_notes, *work.work_notes),
+        troubles=(*launch.launch_troubles, *work.work_troubles),
         commands=tuple(
             line
             for line in (occupancy_command(state, commands.compiling), roofline_command(state))
@@ -164,17 +169,35 @@ def view(state: State, commands: CommandLine, *, before: View | None = None) -> 
     )
 
 
-def _same_launch(one: State, other: State) -> bool:
-    work = dict.fromkeys(WORK, "")
-    return one.having(**work) == other.having(**work)
+def _differ(one: State, other: State, names: tuple[str, ...]) -> bool:
+    return any(getattr(one, name) != getattr(other, name) for name in names)
 
 
-def _launch_view(state: State, commands: CommandLine) -> View:
+def _work_view(state: State, launch: View) -> View:
+    """With all that does not depend on the launch, but on the operation."""
+    bound = trouble = None
+    try:
+        bound = _bound(state, launch.target) if launch.target else None
+    except PerfkitError as error:
+        trouble = replace(_trouble(error), field=_work_field(error))
+    shown = roofline_view.document([bound], {}) if bound else None
+    return replace(
+        launch,
+        bound=bound,
+        work_panels=tuple(_panel(shown.tables[0], ())) if shown else (),
+        work_notes=shown.notes if shown else (),
+        work_troubles=(trouble,) if trouble else (),
+    )
+
+
+def _launch_view(state: State, commands: CommandLine, before: View | None) -> View:
     """All that does not depend on the operation."""
     target = found = trouble = None
     try:
         if state.gpu is not None:
-            target = commands.target(state.gpu)
+            # looking a GPU up takes as long as a quarter of the answer
+            known = before.target if before and before.state.gpu == state.gpu else None
+            target = known or commands.target(state.gpu)
             found = commands.estimate(state, target)
     except PerfkitError as error:
         trouble = _trouble(error)

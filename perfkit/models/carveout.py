@@ -35,6 +35,7 @@ over, and results say so.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Final
 
 from perfkit.arch.types import Capability, L1Cache, SharedMemory
@@ -49,6 +50,9 @@ _ROOM_LIMIT_BYTES: Final = 132 * 1024
 
 def next_capacity(shared: SharedMemory, size_bytes: Int, *, ops: Ops = SCALAR) -> Int:
     """Smallest supported capacity of at least ``size_bytes``; the largest one if none is."""
+    if ops is SCALAR:  # the same, and most of what a curve over shared memory takes
+        place = bisect_left(shared.capacities_bytes, size_bytes)
+        return shared.capacities_bytes[min(place, len(shared.capacities_bytes) - 1)]
     capacity = shared.capacities_bytes[-1] + 0 * size_bytes
     for candidate in reversed(shared.capacities_bytes[:-1]):
         capacity = ops.where(size_bytes <= candidate, candidate, capacity)

@@ -23,6 +23,7 @@ Valid: where the forward rule is.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 
 from perfkit.arch.types import Capability
@@ -76,14 +77,25 @@ def largest_smem(
     top = shared.max_per_block_optin_bytes if opt_in else shared.max_per_block_bytes
     # at most this share of the SM can be enough; within one allocation unit nothing changes
     share = min(round_up(top + reserved, unit), shared.per_sm_bytes // blocks // unit * unit)
-    for allocated in range(share, -1, -unit):
-        smem = min(allocated - reserved, top)
-        if smem < 0:
-            return None
-        fit = shared_block_limit(shared, smem, percent, rule=rule, opt_in=opt_in, ops=SCALAR)
-        if fit >= blocks:
-            return smem
-    return None
+    amounts = range(share, -1, -unit)
+
+    def declared(allocated: int) -> int:
+        return min(allocated - reserved, top)
+
+    def fit(allocated: int) -> int:
+        smem = max(0, declared(allocated))
+        found: int = shared_block_limit(shared, smem, percent, rule=rule, opt_in=opt_in, ops=SCALAR)
+        return found
+
+    # by the driver's rule less memory is never fewer blocks, by the hardware's it can be
+    place = (
+        bisect_left(amounts, blocks, key=fit)
+        if rule == "driver"
+        else next((i for i, amount in enumerate(amounts) if fit(amount) >= blocks), len(amounts))
+    )
+    if place == len(amounts) or declared(amounts[place]) < 0:
+        return None
+    return declared(amounts[place])
 
 
 def available_smem(

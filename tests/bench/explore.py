@@ -2,11 +2,11 @@
 
 A press counts from the moment the key is handed to the program until the last of what follows is
 drawn: the number stepped, the answer worked out, every widget laid out and turned into text for a
-terminal of 120 x 40. The time is that of the processor, so that the neighbours are not measured,
-and a frame of 1/60 s, for which textual waits at most. Goal: below 50 ms, 95 of 100 presses and
-the median of every field; the first press of a field is left out.
+terminal. The time is that of the processor, so that the neighbours are not measured,
+and a frame, for which textual waits at most (a key after a rest waits for none). Goal: every press
+below 50 ms; the first press of a field is left out.
 
-    python -m tests.bench.explore [--gpu h100]
+    python -m tests.bench.explore [--gpu h100] [--size 120x40]
 """
 
 from __future__ import annotations
@@ -17,8 +17,13 @@ import statistics
 import time
 from typing import ClassVar
 
+import perfkit.explore.ui  # noqa: F401 - before textual, which it tells how often to draw
+
+# isort: split
+
 from textual import events
 from textual._compositor import CompositorUpdate
+from textual.constants import MAX_FPS
 from textual.screen import Screen
 
 from perfkit.cli.explore_desk import Desk, start
@@ -29,7 +34,7 @@ from perfkit.explore.ui.app import Explorer
 from perfkit.explore.ui.entry import Entry
 
 GOAL_S = 0.050
-FRAME_S = 1 / 60
+FRAME_S = 1 / MAX_FPS
 PRESSES = 13
 QUIET_S = 0.2
 
@@ -48,13 +53,13 @@ class Measured(Explorer):
         super()._display(screen, renderable)
 
 
-async def walk(gpu: str) -> dict[str, list[float]]:
+async def walk(gpu: str, size: tuple[int, int]) -> dict[str, list[float]]:
     """Seconds of each press, by field."""
     desk = Desk(KernelOptions())
     options = LaunchOptions(threads="256", regs=40, smem_dynamic="20K", carveout="50%", grid="4096")
     app = Measured(start(desk, None, gpu, options).having(op="gemm:4096", dtype="f16"), desk)
     found: dict[str, list[float]] = {}
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with app.run_test(size=size) as pilot:
         await pilot.pause()
         for name in FIELDS:
             entry = app.main.query_one(f"#{name}", Entry)
@@ -81,21 +86,23 @@ async def _press(app: Measured, key: str) -> float:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--gpu", default="h100")
-    gpu = parser.parse_args().gpu
-    found = asyncio.run(walk(gpu))
+    parser.add_argument("--size", default="120x40", help="of the terminal")
+    given = parser.parse_args()
+    width, height = map(int, given.size.split("x"))
+    found = asyncio.run(walk(given.gpu, (width, height)))
     for name, seconds in found.items():
         print(
             f"{name:13} median {statistics.median(seconds) * 1e3:5.1f} ms, "
-            f"slowest {max(seconds) * 1e3:5.1f} ms"
+            f"slowest {max(seconds[1:]) * 1e3:5.1f} ms"
         )
     every = sorted(one for seconds in found.values() for one in seconds[1:])
-    medians = [statistics.median(seconds[1:]) for seconds in found.values()]
     high = every[len(every) * 95 // 100]
     print(
         f"{len(every)} presses: median {statistics.median(every) * 1e3:.1f} ms, 95 % within "
-        f"{high * 1e3:.1f} ms, slowest {every[-1] * 1e3:.1f} ms; goal {GOAL_S * 1e3:.0f} ms"
+        f"{high * 1e3:.1f} ms, slowest {every[-1] * 1e3:.1f} ms, of each {FRAME_S * 1e3:.1f} ms "
+        f"for the next frame; goal {GOAL_S * 1e3:.0f} ms"
     )
-    return int(max(high, *medians) > GOAL_S)
+    return int(every[-1] > GOAL_S)
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ async def until(pilot, condition):
 
 def shown(app, name="answer") -> str:
     """The text of a widget, however it is broken into lines."""
-    return " ".join(str(app.main.query_one(f"#{name}", Static).render()).split())
+    return " ".join(str(app.main.query_one(f"#{name}").render()).split())
 
 
 def screen_text(app) -> str:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
 from textual.message import Message
-from textual.widgets import Input, Label, Static
+from textual.widgets import Input, Static
 
 if TYPE_CHECKING:
-    from textual.app import ComposeResult
-
     from perfkit.explore.fields import Field
 
 
@@ -53,19 +50,21 @@ class Entry(Input):
             self.cursor_position = len(text)
 
 
-class Row(Horizontal):
-    """A field with its name."""
+class OneLine(Static):
+    """Text in one line, whose size stays."""
 
-    def __init__(self, field: Field, text: str) -> None:
-        super().__init__(classes="row")
-        self.entry = Entry(field, text)
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - textual's name
+        super().__init__("", id=id, markup=False)
+        self._text = ""
 
-    def compose(self) -> ComposeResult:
-        yield Label(self.entry.field.label, classes="label")
-        yield self.entry
+    def show(self, text: str) -> None:
+        """Another text."""
+        if text != self._text:
+            self._text = text
+            self.update(text, layout=False)
 
 
-class Chooser(Static, can_focus=True):
+class Chooser(OneLine, can_focus=True):
     """What is chosen on a screen of its own: enter opens it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

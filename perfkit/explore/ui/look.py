@@ -7,12 +7,12 @@ from typing import Final
 CSS: Final = """
 Screen { background: $background; }
 #body { height: 1fr; layout: horizontal; }
-#form { width: 29; height: 1fr; padding: 0 1; }
+#form { layout: horizontal; width: 29; height: 1fr; padding: 0 1; }
 #right { width: 1fr; height: 1fr; padding: 0 1; }
 #answer, #curves { width: 1fr; height: auto; }
 #curves { margin-top: 1; }
-.row { height: 1; }
-.label { width: 10; color: $text-muted; }
+#names { width: 10; height: auto; color: $text-muted; }
+#fields { width: 1fr; height: auto; }
 Entry { width: 1fr; background: $surface; }
 Entry.-wrong { color: $text-error; text-style: bold underline; }
 Chooser { width: 1fr; height: 1; text-style: bold; text-wrap: nowrap; text-overflow: ellipsis; }

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal, VerticalScroll
+from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Label, Static
+from textual.widgets import Footer, Input, Static
 from textual.worker import get_current_worker
 
 from perfkit.explore import paint
@@ -19,7 +19,8 @@ from perfkit.explore.reading import Failed, read
 from perfkit.explore.taken import taken
 from perfkit.explore.ui.choose_gpu import ChooseGpu
 from perfkit.explore.ui.choose_kernel import ChooseKernel, Chosen
-from perfkit.explore.ui.entry import Chooser, Entry, Row
+from perfkit.explore.ui.entry import Chooser, Entry, OneLine
+from perfkit.explore.ui.lines import Lines
 from perfkit.explore.ui.pages import Page, TakeAway
 from perfkit.explore.ui.styles import content
 from perfkit.explore.view import Trouble, View, view
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from perfkit.arch.types import Target
-    from perfkit.explore.paint import Line
     from perfkit.explore.state import CommandLine, State
     from perfkit.kernel import KernelResources
 
+_NAMES = ("GPU", "kernel", *(field.label for field in FIELDS.values()))
 _GPU_HINT = "The GPU: enter or ctrl+g lists every product and capability."
 _KERNEL_HINT = "The kernel: enter or ctrl+o reads it from a file; without one numbers are typed."
 
@@ -64,26 +65,23 @@ class MainScreen(Screen[None]):
         self._unread: Trouble | None = None  #: why the file has no kernel for the GPU
         self.view: View = view(state, commands)
         self._entries: dict[str, Entry] = {}
-        self._shown: dict[str, tuple[Line, ...]] = {}  #: by name of the widget
 
     def compose(self) -> ComposeResult:
         with Container(id="body"):
             with VerticalScroll(id="form", can_focus=False):
-                yield Horizontal(
-                    Label("GPU", classes="label"), Chooser("", id="gpu"), classes="row"
-                )
-                yield Horizontal(
-                    Label("kernel", classes="label"), Chooser("", id="kernel"), classes="row"
-                )
-                for name, field in FIELDS.items():
-                    row = Row(field, self.state.text(name))
-                    self._entries[name] = row.entry
-                    yield row
+                # one widget for all names: each widget in sight costs time at every key
+                yield Static("\n".join(_NAMES), id="names", markup=False)
+                with Vertical(id="fields"):
+                    yield Chooser(id="gpu")
+                    yield Chooser(id="kernel")
+                    for name, field in FIELDS.items():
+                        self._entries[name] = Entry(field, self.state.text(name))
+                        yield self._entries[name]
             with VerticalScroll(id="right"):
-                yield Static("", id="answer")
-                yield Static("", id="curves")
+                yield Lines(id="answer")
+                yield Lines(id="curves")
         yield Static("", id="hint", markup=False)
-        yield Static("", id="command", markup=False)
+        yield OneLine(id="command")
         yield Footer()
 
     def on_mount(self) -> None:
@@ -227,13 +225,14 @@ class MainScreen(Screen[None]):
 
     def _paint(self) -> None:
         seen = self.view
-        answer, curves = self.query_one("#answer", Static), self.query_one("#curves", Static)
-        lines = paint.answer(seen, width=answer.content_size.width, explain=self._explain)
+        answer, curves = self.query_one("#answer", Lines), self.query_one("#curves", Lines)
+        width = answer.content_size.width
+        lines = paint.answer(seen, width=width, explain=self._explain)
         if self._unread is not None:
-            lines = (*paint.trouble(self._unread, answer.content_size.width), *lines)
-        drawn = paint.drawn(seen, width=curves.content_size.width, explain=self._explain)
-        self._show("answer", lines)
-        self._show("curves", drawn)
+            lines = (*paint.trouble(self._unread, width), *lines)
+        # empty rows are in nobody's sight unless the curves stand below
+        answer.show(lines, slack=20 if self.has_class("-wide") else 3)
+        curves.show(paint.drawn(seen, width=curves.content_size.width, explain=self._explain))
         wrong = {trouble.field for trouble in seen.troubles}
         present = seen.present()
         for name, entry in self._entries.items():
@@ -242,23 +241,16 @@ class MainScreen(Screen[None]):
             of_kernel = self.state.kernel is not None and known is not None
             entry.placeholder = f"{known} (kernel)" if of_kernel else entry.field.empty
         self._say_what_is_chosen()
-        self._show("command", ((("  ".join(f"$ {line}" for line in seen.commands), ""),),))
-
-    def _show(self, name: str, lines: tuple[Line, ...]) -> None:
-        """Other lines in a widget. Laying everything out anew is most of the work of a key."""
-        before = self._shown.get(name, ())
-        if before == lines:
-            return
-        self._shown[name] = lines
-        self.query_one(f"#{name}", Static).update(content(lines), layout=len(before) != len(lines))
+        told = "  ".join(f"$ {line}" for line in seen.commands)
+        self.query_one("#command", OneLine).show(told)
 
     def _say_what_is_chosen(self) -> None:
         target, kernel = self.view.target, self.state.kernel
         name = target.label if target else self.state.gpu or "choose …"
-        self._show("gpu", (((f"{name} ▾", ""),),))
+        self.query_one("#gpu", Chooser).show(f"{name} ▾")
         reading = "…" if self.state.path and self._unread is None else "none: typed numbers"
         shown = printable(kernel.demangled) if kernel else reading
-        self._show("kernel", (((f"{shown} ▾", ""),),))
+        self.query_one("#kernel", Chooser).show(f"{shown} ▾")
 
     def on_descendant_focus(self) -> None:
         self._hint()
