@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 import typer
@@ -155,3 +158,55 @@ def test_the_summary_of_github_is_written(checkout, capsys):
     assert main(call) == 0, capsys.readouterr()
     assert (checkout / "summary.md").read_text().startswith("### perfkit gate\n\n**PASS: ")
     assert (checkout / "perfkit.sarif").exists()
+
+
+#: writes one time to the file behind --json: its folder's, a little different each time
+BENCH = """#!{python}
+import os, sys
+value = float(open(os.path.join(os.path.dirname(__file__), "us")).read())
+value *= 1 + (os.getpid() % 7 - 3) / 10000
+with open(sys.argv[sys.argv.index("--json") + 1], "w") as file:
+    file.write("benchmark,value,unit\\n" + (f"axpy,{{value}},us\\n" if value > 0 else "") )
+"""
+TIMED = [(name, call) for name, call in CALLS if call[:2] == ["gate", "run"]]
+
+
+@pytest.fixture
+def benches(tmp_path, monkeypatch):
+    """Programs where the examples have them; sets the time of one of them."""
+
+    def takes(place, us):
+        folder = tmp_path / place / "build"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "us").write_text(str(us))
+        (folder / "bench").write_text(BENCH.format(python=sys.executable))
+        (folder / "bench").chmod(0o755)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    takes("base", 50)
+    takes(".", 50)
+    words = ["--cmd", "base/build/bench --json {out}", "--runs", "8"]
+    assert main(["gate", "record", *words, "-o", "perfkit-baseline.json", "-q"]) == 0
+    return takes
+
+
+def test_both_timing_gates_are_run():
+    assert {name for name, _ in TIMED} == {"github-actions.yml", "gitlab-ci.yml"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="scripts as programs")
+@pytest.mark.parametrize(("us", "code"), [(50, 0), (55, 1), (-1, 3)])
+@pytest.mark.parametrize(("name", "call"), TIMED)
+def test_the_timing_gates_run(name, call, us, code, benches, tmp_path, capsys):
+    """No result at all is never green, though the example lets noise through."""
+    benches(".", us)
+    assert main(call) == code, capsys.readouterr()
+    if "--github" in call:
+        said = {0: "**PASS: 1 pass**", 1: "**FAIL: 1 fail**", 3: "**CANNOT TELL: "}[code]
+        assert said in (tmp_path / "summary.md").read_text()
+    if "--output" in call:
+        suite = ET.parse(tmp_path / call[call.index("--output") + 1]).getroot()
+        assert (suite.get("failures"), suite.get("errors")) == (
+            str(int(code == 1)), str(int(code == 3)),
+        )  # fmt: skip
