@@ -19,6 +19,7 @@ ENVIRONMENT: Final = (
     Row("PERFKIT_ARCHDB", "A folder laid out like archdb/, whose GPUs come before those built in."),
     Row("PERFKIT_CACHE", "Folder where what was compiled is kept, or off."),
     Row("PERFKIT_DEBUG", "Where set, a bug in perfkit ends in a traceback."),
+    Row("PERFKIT_TREE", "Set for programs that perfkit starts: tells what they have started."),
     Row("NO_COLOR", "Where set, no colours."),
 )
 
