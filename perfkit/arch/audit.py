@@ -41,7 +41,7 @@ def audit(directory: Path) -> tuple[Finding, ...]:
     own, findings = read(directory)
     shipped = load.shipped()
     base = own if directory.resolve() == shipped.resolve() else read(shipped)[0]
-    for rule in (_stray_files, _breaches):
+    for rule in (_stray_files, _breaches, _sourced_unknowns):
         findings += rule(own)
     for cross_rule in (_references, _unused_sources, _peaks, naming.findings, _chips):
         findings += cross_rule(own, base)
@@ -70,6 +70,17 @@ def _breaches(own: Database) -> Iterator[Finding]:
         for breach in parsed.breaches:
             where = parsed.where(breach.fact)
             yield Finding(where=where, rule="file", message=parsed.text(breach))
+
+
+def _sourced_unknowns(own: Database) -> Iterator[Finding]:
+    """Of a fact that nobody knows no source can say anything; a copied file is apt to."""
+    for parsed in own.records():
+        for i, row in enumerate(parsed.built.sources):
+            for fact in row.facts:
+                if fact in parsed.built.unknown:
+                    where = parsed.where(f"sources[{i}]")
+                    message = f"{fact} is unknown, and a source is listed for it: leave out one"
+                    yield Finding(where=where, rule="evidence", message=message)
 
 
 def _references(own: Database, base: Database) -> Iterator[Finding]:

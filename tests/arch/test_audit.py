@@ -34,6 +34,12 @@ BROKEN: dict[str, tuple[str, str | None, str, str]] = {
         'compute_capability: "9.1"',
         "no file for compute capability 9.1",
     ),
+    "evidence": (
+        CAPABILITY,
+        "id: ptx\n    where: Release Notes\n    facts: [",
+        "id: ptx\n    where: Release Notes\n    facts: [throughput.dp4a, ",
+        "throughput.dp4a is unknown, and a source is listed for it",
+    ),
     "rate-class": (
         GPU,
         "rate_class: full",

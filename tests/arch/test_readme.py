@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from typing import Final
 
 import pytest
@@ -66,23 +67,31 @@ def test_shares_of_the_kinds_of_evidence(row, records):
     assert [int(cell) for cell in line.strip("|").split("|")[1:]] == pytest.approx(expected, abs=2)
 
 
-@pytest.mark.parametrize("document", ["archdb/README.md", "CONTRIBUTING.md"])
-def test_the_steps_for_a_new_product_work(document, tmp_path, monkeypatch, capsys):
-    """The command as written, its file where the tree has it, and the tree as an overlay."""
-    text = (ROOT / document).read_text("utf-8")
-    (command,) = set(re.findall(r"perfkit (gpu new \S+ --like \S+) -o\s", text))
-    assert re.search(r"^ *own/\n +gpu/rtx-6090\.yaml", text, re.MULTILINE)
-    path = tmp_path / "own" / "gpu" / "rtx-6090.yaml"
+def test_the_steps_for_a_new_product_work(tmp_path, monkeypatch, capsys):
+    """As written, but for the name of the card: somebody may have followed them."""
+    contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    (like,) = set(re.findall(r"perfkit gpu new rtx-6090 --like (\S+) -o\s", TEXT + contributing))
+    assert re.search(r"^ *own/\n +gpu/rtx-6090\.yaml", TEXT, re.MULTILINE)
+    path = tmp_path / "own" / "gpu" / "new-card.yaml"
     path.parent.mkdir(parents=True)
-    assert main([*command.split(), "-o", str(path)]) == 0
+    assert main(["gpu", "new", "new-card", "--like", like, "-o", str(path)]) == 0
     assert main(["arch", "check", str(tmp_path / "own")]) == 1
     assert "TODO" in capsys.readouterr().out
-    filled = path.read_text("utf-8").replace("id: TODO", "id: nvidia-product-pages")
+    entry, unknown = re.findall(r"^   ```yaml\n(.*?)^   ```", TEXT, re.MULTILINE | re.DOTALL)[::-1]
+    (tmp_path / "own" / "sources.yaml").write_text(textwrap.dedent(entry), "utf-8")
+    filled = path.read_text("utf-8").replace("id: TODO", f"id: {entry.split(':')[0].strip()}")
+    filled = re.sub(r"^latency:\n(  .*\n)+|^unknown: .*\n", "", filled, flags=re.MULTILINE)
+    filled = filled.replace("sources:\n", textwrap.dedent(unknown) + "sources:\n", 1)
     path.write_text(filled, "utf-8")
+    assert main(["arch", "check", str(tmp_path / "own")]) == 1
+    assert "latency is unknown, and a source is listed for it" in capsys.readouterr().out
+    path.write_text(
+        re.sub(r"  - id:.*\n.*\n    facts: \[latency\]\n(    .*\n)*", "", filled), "utf-8"
+    )
     assert main(["arch", "check", str(tmp_path / "own")]) == 0
     monkeypatch.setenv(load.ENVIRONMENT, str(tmp_path / "own"))
-    assert main(["gpu", "show", "rtx-6090"]) == 0
-    assert "RTX 6090" in capsys.readouterr().out
+    assert main(["gpu", "show", "new-card"]) == 0
+    assert "nobody has measured one" in capsys.readouterr().out
 
 
 def test_evidence_is_explained():

@@ -185,11 +185,11 @@ def test_how_much_is_only_estimated(perfkit):
 
 
 def test_gpu_new(perfkit, tmp_path):
-    printed = perfkit("gpu new rtx-6090 --like a5000")
+    printed = perfkit("gpu new new-card --like a5000")
     assert printed.code == 0
-    assert 'name: "RTX 6090"' in printed.out
-    path = tmp_path / "rtx-6090.yaml"
-    command = ["gpu", "new", "rtx-6090", "--like", "a5000", "-o", str(path)]
+    assert 'name: "NEW CARD"' in printed.out
+    path = tmp_path / "new-card.yaml"
+    command = ["gpu", "new", "new-card", "--like", "a5000", "-o", str(path)]
     assert perfkit(command) == (0, "", "")
     assert path.read_text("utf-8") == printed.out
     path.write_text("mine")
@@ -250,11 +250,11 @@ def test_doctor(perfkit):
         ("arch check no-such-directory", "no-such-directory is not a directory"),
         ("gpu show h10", "h100"),
         ("gpu list --match zzz", "no product matches 'zzz'"),
-        ("gpu new rtx-6090 --like h10", "h100"),
+        ("gpu new new-card --like h10", "h100"),
         ("gpu new h100-sxm5 --like rtx-a5000", "is in the database"),
-        ("gpu new rtx-6090", "--like"),
-        ("gpu new rtx-6090 --like a5000 -o /no/folder/rtx-6090.yaml", "No such file"),
-        ("gpu new rtx-6090 --like a5000 -o 6090.yaml", "is named rtx-6090.yaml"),
+        ("gpu new new-card", "--like"),
+        ("gpu new new-card --like a5000 -o /no/folder/new-card.yaml", "No such file"),
+        ("gpu new new-card --like a5000 -o card.yaml", "is named new-card.yaml"),
         ("gpu compare h100", "nothing to compare with"),
         ("gpu compare h100 h100", "nothing to compare with"),
         ("gpu compare h100 nothing-at-all", "unknown product 'nothing-at-all'"),
