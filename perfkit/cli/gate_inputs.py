@@ -6,6 +6,8 @@ import os
 import re
 from dataclasses import field, replace
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
 from perfkit.cli import kernel_options, options, talk
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 #: as the reader of results says that a file is none of its kinds
 _NO_RESULTS: Final = ("no known kind of results", "no file of results")
 
+_PIPED_BYTES: Final = 2**30  #: no result file and no baseline is larger
 #: how perfkit writes a baseline
 _BASELINE: Final = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"schema"\s*:\s*"perfkit\.baseline/')
 #: kinds of files that hold kernels, and that a reader of results would look through in vain
@@ -109,6 +112,8 @@ def say_the_same(new: Side, old: Side) -> None:
 
 def _read(path: Path, kernels: KernelOptions, gpu: str | None, metric: str | None) -> Side:
     """A file is kernels, results or a baseline; a folder may hold both."""
+    from perfkit.compiled.files import read_head
+    from perfkit.compiled.stream import is_stream
 
     def read_kernels() -> Side:
         return Side(readings=((path, kernels.reading(path, kernel_options.named_arch(gpu))),))
@@ -118,16 +123,55 @@ def _read(path: Path, kernels: KernelOptions, gpu: str | None, metric: str | Non
 
         return Side(results=(recognise.read_results([path], metric=metric),))
 
-    head = b"" if path.is_dir() else _head(path)
-    if head is None or _is_compiled(head):
+    if is_stream(path):
+        return _piped(path, kernels, gpu, metric)
+    head = b"" if path.is_dir() else read_head(path)
+    if _is_compiled(head):
         return read_kernels()
     if _BASELINE.match(head):
-        from perfkit.gate import baseline
         from perfkit.gate.against import Recorded
+        from perfkit.gate.baseline import load
 
-        return Side(recorded=(Recorded(origin=shown(path), entries=baseline.load(path)),))
+        return Side(recorded=(Recorded(origin=shown(path), entries=load(path)),))
+    return _told_apart(read_results, read_kernels, is_folder=path.is_dir())
+
+
+def _piped(path: Path, kernels: KernelOptions, gpu: str | None, metric: str | None) -> Side:
+    """The same of a pipe, which is read once."""
+    from perfkit.compiled.stream import name_of, opened
+
+    name = name_of(path)
+    with opened(path) as pipe, TemporaryFile() as kept:
+        copyfileobj(pipe, kept)
+        kept.seek(0)
+        data = kept.read(_PIPED_BYTES)
+
+        def read_kernels() -> Side:
+            kept.seek(0)
+            arch = kernel_options.named_arch(gpu)
+            return Side(readings=((path, kernels.reading(path, arch, kept)),))
+
+        def read_results() -> Side:
+            from perfkit.readers.recognise import read_data
+
+            return Side(results=(read_data(data, name, metric=metric),))
+
+        if _is_compiled(data):
+            return read_kernels()
+        if _BASELINE.match(data):
+            from perfkit.gate.against import Recorded
+            from perfkit.gate.baseline_format import parsed
+
+            return Side(recorded=(Recorded(origin=name, entries=parsed(data, name)),))
+        return _told_apart(read_results, read_kernels)
+
+
+def _told_apart(
+    read_results: Callable[[], Side], read_kernels: Callable[[], Side], *, is_folder: bool = False
+) -> Side:
+    """Results or kernels, of a folder both; what is neither is refused by what it is like."""
     results, refused = _tried(read_results)
-    if results is not None and not path.is_dir():
+    if results is not None and not is_folder:
         return results
     readings, no_kernels = _tried(read_kernels)
     if refused is not None and no_kernels is not None:
@@ -144,14 +188,6 @@ def _tried(read: Callable[[], Side]) -> tuple[Side | None, InputError | None]:
         return read(), None
     except InputError as error:
         return None, error
-
-
-def _head(path: Path) -> bytes | None:
-    """The first bytes; None of a pipe, which is read once: it is taken for a build log."""
-    from perfkit.compiled.files import read_head
-    from perfkit.compiled.stream import is_stream
-
-    return None if is_stream(path) else read_head(path)
 
 
 def _is_compiled(head: bytes) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
@@ -96,10 +96,11 @@ class KernelOptions:
         say(reading)
         return reading.kernels
 
-    def reading(self, path: Path, arch: str | None) -> Reading:
+    def reading(self, path: Path, arch: str | None, stream: BinaryIO | None = None) -> Reading:
         """The kernels of ``path``, compiled for ``arch`` (``sm_90a``) if it is a source.
 
-        A file that says for what it was compiled ignores ``arch``.
+        A file that says for what it was compiled ignores ``arch``. ``stream`` is what came through
+        a pipe, where it has been read already.
 
         Raises:
             InputError: not a kernel in any form that can be read, or it does not compile.
@@ -127,7 +128,14 @@ class KernelOptions:
             compiler=self.compiler,
         )
         with progress() as tell:
-            return inspect.read(path, arch=arch, kernel=self.kernel, options=options, progress=tell)
+            return inspect.read(
+                path,
+                arch=arch,
+                kernel=self.kernel,
+                options=options,
+                progress=tell,
+                stream=stream,
+            )
 
 
 def say(reading: Reading) -> None:

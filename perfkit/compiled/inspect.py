@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from perfkit.compiled.binary import may_hold_code
 from perfkit.compiled.compile_options import CompileOptions, target_name
@@ -92,11 +92,16 @@ def read(
     kernel: str | None = None,
     options: CompileOptions | None = None,
     progress: Progress | None = None,
+    stream: BinaryIO | None = None,
 ) -> Reading:
-    """The same with notes on what could not be read; raises as ``inspect``."""
+    """The same with notes on what could not be read; raises as ``inspect``.
+
+    ``stream`` is what came through the pipe ``path``, where it has been read already.
+    """
     pattern = None if kernel is None else _compiled_pattern(kernel)
     if is_stream(path):
-        reading = read_stream(path, arch=None if arch is None else target_name(arch))
+        name = None if arch is None else target_name(arch)
+        reading = read_stream(path, arch=name, kept=stream)
     elif path.is_dir():
         from perfkit.compiled.folder import read_folder
 

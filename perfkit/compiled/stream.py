@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
@@ -28,11 +28,17 @@ def is_stream(path: Path) -> bool:
         return False
 
 
-def read_stream(path: Path, *, arch: str | None = None) -> Reading:
+def name_of(path: Path) -> str:
+    """Of standard input or a pipe, as people know it."""
+    return "stdin" if str(path) == _STDIN else shown(path)
+
+
+def read_stream(path: Path, *, arch: str | None = None, kept: BinaryIO | None = None) -> Reading:
     """Compiler logs and resource reports while they are written, PTX, or a cubin.
 
     Args:
         path: ``-`` for standard input, or a pipe.
+        kept: what came through it, where it has been read already.
         arch: of kernels for which a text names none, such as ``sm_89``; to compile PTX for.
 
     Raises:
@@ -40,8 +46,8 @@ def read_stream(path: Path, *, arch: str | None = None) -> Reading:
         UsageError: a text without architectures, and ``arch`` is not given.
         Unavailable: PTX, and there is no ptxas.
     """
-    name = "stdin" if str(path) == _STDIN else shown(path)
-    with _opened(path, name) as stream:
+    name = name_of(path)
+    with opened(path) if kept is None else nullcontext(kept) as stream:
         head = stream.read(HEAD_BYTES)
         if is_cubin(head):
             from perfkit.compiled.cubin import read_cubin
@@ -67,7 +73,13 @@ def read_stream(path: Path, *, arch: str | None = None) -> Reading:
 
 
 @contextmanager
-def _opened(path: Path, name: str) -> Iterator[BinaryIO]:
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Standard input or a pipe, which somebody ends.
+
+    Raises:
+        InputError: a device without an end, or it cannot be read.
+    """
+    name = name_of(path)
     if str(path) != _STDIN:
         with reading(path), path.open("rb") as stream:
             refuse_endless(stream, name)

@@ -6,8 +6,10 @@ Programs redirect their output through shells that write UTF-16, archives keep i
 
 from __future__ import annotations
 
+import os
 import sys
 import zlib
+from collections.abc import Iterable
 from pathlib import Path, PureWindowsPath
 from typing import Final
 
@@ -40,6 +42,27 @@ class Content:
     error: str | None = None
 
 
+def listed(given: Iterable[str | Path]) -> list[tuple[str | Path, bool]]:
+    """Files, and whether they were named one by one; those of a folder in the order of names."""
+    named: list[tuple[str | Path, bool]] = []
+    for path in given:
+        with files.readable(path):
+            is_folder = path != "-" and Path(path).is_dir()
+            inside = [*Path(path).iterdir()] if is_folder else []
+        if is_folder:
+            named += [(p, False) for p in sorted(inside) if p.is_file() and may_hold_results(p)]
+        else:
+            named.append((path, True))
+    seen: set[str] = set()
+    for path, _ in named:
+        with files.readable(path):
+            real = os.path.realpath(path)
+        if real in seen:  # it would count as evidence of its own
+            raise InputError("is named twice", where=files.shown(path))
+        seen.add(real)
+    return named
+
+
 def load(path: str | Path) -> Content:
     """Read ``path``, or the standard input for ``-``.
 
@@ -48,10 +71,20 @@ def load(path: str | Path) -> Content:
     """
     origin = files.shown(path)
     data = files.read(path, _MOST_BYTES, _KIND) if origin != "-" else _stdin()
+    return of_data(data, origin, Path(path).parent)
+
+
+def of_data(data: bytes, origin: str, folder: Path) -> Content:
+    """The same of bytes that are read already.
+
+    Raises:
+        InputError: larger than any result file, or a broken archive.
+    """
+    _bounded(data, origin)
     if data.startswith(_GZIP):
         data = _unpacked(data, origin)
     text, error = _decoded(data)
-    return Content(origin=origin, folder=Path(path).parent, data=data, text=text, error=error)
+    return Content(origin=origin, folder=folder, data=data, text=text, error=error)
 
 
 def _stdin() -> bytes:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +30,7 @@ from perfkit.readers import (
     plain_csv,
     pytest_benchmark,
 )
-from perfkit.readers.content import Content, load, may_hold_results
+from perfkit.readers.content import Content, listed, load, of_data
 from perfkit.readers.merge import joined, picked, unique
 from perfkit.readers.numerals import Mark
 from perfkit.readers.results import ResultFile
@@ -120,10 +119,20 @@ def read_results(
         return _side(given, _pattern(metric), mark, commit)
 
 
+def read_data(data: bytes, origin: str, *, metric: str | None = None) -> ResultFile:
+    """The same of what came through a pipe, which cannot be read twice; ``origin`` names it."""
+    with _without_collections():
+        content = of_data(data, origin, Path())
+        found = _read(content, _pattern(metric), None, None)
+        if found is None:
+            raise InputError("no known kind of results", where=origin, hint=_HINT)
+        return _asked_for([found], is_chosen=metric is not None)
+
+
 def _side(
     given: list[str | Path], pattern: re.Pattern[str] | None, mark: Mark | None, commit: str | None
 ) -> ResultFile:
-    named, notes = _files(given), []
+    named, notes = listed(given), []
     found: list[ResultFile] = []
     for path, is_listed in named:
         content = load(path)
@@ -139,12 +148,18 @@ def _side(
     if not found:
         where = ", ".join(files.shown(path) for path in given)
         raise InputError("no file of results", where=where or None, hint=_HINT)
+    result = _asked_for(found, is_chosen=pattern is not None)
+    return replace(result, notes=(*result.notes, *notes))
+
+
+def _asked_for(found: list[ResultFile], *, is_chosen: bool) -> ResultFile:
+    """All files as one, which is not empty."""
     result = joined(found)
     if not result.runs:
         held = f"metrics are {', '.join(result.metrics)}" if result.metrics else None
-        what = "no metric matches" if held and pattern else "the file holds no result"
+        what = "no metric matches" if held and is_chosen else "the file holds no result"
         raise InputError(what, where=result.origin, hint=held)
-    return replace(result, notes=(*result.notes, *notes))
+    return result
 
 
 @contextmanager
@@ -167,27 +182,6 @@ def _pattern(metric: str | None) -> re.Pattern[str] | None:
         return None if metric is None else re.compile(metric)
     except re.error as error:
         raise InputError(f"{metric!r} is no regular expression: {error}") from None
-
-
-def _files(given: Iterable[str | Path]) -> list[tuple[str | Path, bool]]:
-    """Files, and whether they were named one by one; those of a folder in the order of names."""
-    named: list[tuple[str | Path, bool]] = []
-    for path in given:
-        with files.readable(path):
-            is_folder = path != "-" and Path(path).is_dir()
-            inside = [*Path(path).iterdir()] if is_folder else []
-        if is_folder:
-            named += [(p, False) for p in sorted(inside) if p.is_file() and may_hold_results(p)]
-        else:
-            named.append((path, True))
-    seen: set[str] = set()
-    for path, _ in named:
-        with files.readable(path):
-            real = os.path.realpath(path)
-        if real in seen:  # it would count as evidence of its own
-            raise InputError("is named twice", where=files.shown(path))
-        seen.add(real)
-    return named
 
 
 def _read(
