@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from perfkit.analysis import block_scores
 from perfkit.analysis.block_scores import Cell
-from perfkit.analysis.steps import Launch
+from perfkit.analysis.launch import Launch
 from perfkit.errors import DoesNotFit
 from perfkit.models.occupancy import Occupancy, Refusal
 from perfkit.models.ops import ceil_div

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from perfkit.analysis.carveout_choice import CarveoutChoice, choose
 from perfkit.analysis.configured import configured_shared_bytes
-from perfkit.analysis.steps import Launch
+from perfkit.analysis.launch import Launch
 from perfkit.arch.types import Target
 from perfkit.models.carveout import NO_PREFERENCE, carveout_bytes, l1_bytes
 from perfkit.models.occupancy import Refusal

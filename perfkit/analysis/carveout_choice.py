@@ -21,7 +21,7 @@ from perfkit.models.ops import SCALAR
 from perfkit.record import record
 
 if TYPE_CHECKING:
-    from perfkit.analysis.steps import Launch
+    from perfkit.analysis.launch import Launch
     from perfkit.arch.types import Capability
 
 

@@ -14,7 +14,8 @@ from perfkit.models.registers import register_limit
 from perfkit.record import record
 
 if TYPE_CHECKING:
-    from perfkit.analysis.steps import Launch, Quantity
+    from perfkit.analysis.launch import Launch
+    from perfkit.analysis.steps import Quantity
     from perfkit.arch.types import Capability, RegisterFile, SharedMemory
     from perfkit.models.occupancy import Rule
 
@@ -40,7 +41,7 @@ def curves(capability: Capability, launch: Launch) -> tuple[Curve, ...]:
     block.
 
     >>> import perfkit
-    >>> from perfkit.analysis.steps import Launch
+    >>> from perfkit.analysis.launch import Launch
     >>> _, registers, _ = curves(
     ...     perfkit.capability("9.0"), Launch(threads=256, regs=40, smem=0))
     >>> registers.driver[:4]

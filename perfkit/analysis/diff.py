@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
+from perfkit.analysis.launch import Launch
 from perfkit.analysis.pairing import match
-from perfkit.analysis.steps import Launch
 from perfkit.arch import catalog
 from perfkit.compiled.log_records import NO_CALLEE
 from perfkit.errors import UnknownTarget, UsageError

@@ -9,8 +9,8 @@ from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from perfkit.analysis.launch import Launch
 from perfkit.analysis.obstacles import Change, Demand, Obstacle, Reason, obstacles, static_shared
-from perfkit.analysis.steps import Launch
 from perfkit.arch.types import ComputeCapability
 from perfkit.compiled.origins import library
 from perfkit.compiled.refusals import first_error, shared_excesses

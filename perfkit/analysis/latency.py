@@ -15,7 +15,7 @@ from perfkit.record import record
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from perfkit.analysis.steps import Launch
+    from perfkit.analysis.launch import Launch
     from perfkit.arch.types import Capability, Target
     from perfkit.models.occupancy import Occupancy
 

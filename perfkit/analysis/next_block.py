@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from perfkit.analysis.steps import Launch, shared_below, shared_limit
+from perfkit.analysis.launch import Launch
+from perfkit.analysis.steps import shared_below, shared_limit
 from perfkit.arch.types import Capability
 from perfkit.models.occupancy import Occupancy
 from perfkit.models.ops import SCALAR, ceil_div

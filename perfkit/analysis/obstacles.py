@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from enum import StrEnum
 
-from perfkit.analysis.steps import Launch
+from perfkit.analysis.launch import Launch
 from perfkit.arch.types import Capability
 from perfkit.models.compatibility import static_shared_limit
 from perfkit.models.inverse import max_registers

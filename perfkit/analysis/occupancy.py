@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from perfkit.analysis.configured import configured_shared_bytes
+from perfkit.analysis.launch import Launch
 from perfkit.analysis.next_block import NextBlock, next_block
-from perfkit.analysis.steps import Launch, Step, steps
+from perfkit.analysis.steps import Step, steps
 from perfkit.models.carveout import NO_PREFERENCE, l1_bytes
 from perfkit.models.cluster import check_cluster
 from perfkit.models.launch import within

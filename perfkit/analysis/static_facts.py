@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from perfkit.analysis.diff import Known, needed
 from perfkit.analysis.fits import Fit, fits, images, no_code, not_known
+from perfkit.analysis.launch import Launch
 from perfkit.analysis.obstacles import Demand
 from perfkit.analysis.roofline import Question, roofline
-from perfkit.analysis.steps import Launch
 from perfkit.arch import catalog
 from perfkit.compiled.definitions import source_line
 from perfkit.errors import UsageError

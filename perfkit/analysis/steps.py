@@ -12,11 +12,11 @@ from dataclasses import replace
 from itertools import chain
 from typing import Literal
 
+from perfkit.analysis.launch import Launch
 from perfkit.arch.types import Capability
 from perfkit.models.carveout import NO_PREFERENCE, allocated_bytes, shared_block_limit
-from perfkit.models.cluster import in_clusters
 from perfkit.models.inverse import largest_smem
-from perfkit.models.occupancy import Occupancy, Rule, occupancy
+from perfkit.models.occupancy import Occupancy
 from perfkit.models.ops import SCALAR, ceil_div
 from perfkit.models.registers import register_limit
 from perfkit.record import record
@@ -35,36 +35,6 @@ class Step:
     blocks_per_sm: int
     warps_per_sm: int
     ratio: float
-
-
-@record
-class Launch:
-    """The inputs of ``models.occupancy`` that steps vary, and those they keep."""
-
-    threads: int
-    regs: int
-    smem: int
-    carveout: int | None = None
-    barriers: int = 1
-    rule: Rule = "driver"
-    max_threads: int | None = None
-    fixed_threads: bool = False  #: the kernel is compiled for this block size alone
-    cluster: int | None = None  #: blocks per cluster; only the hardware's rule looks at it
-
-    def on(self, capability: Capability) -> Occupancy:
-        found = occupancy(
-            capability,
-            threads=self.threads,
-            regs=self.regs,
-            smem=self.smem,
-            carveout=self.carveout,
-            barriers=self.barriers,
-            rule=self.rule,
-            max_threads=self.max_threads,
-        )
-        if self.cluster is None or self.rule == "driver":
-            return found
-        return in_clusters(capability, found)
 
 
 def steps(capability: Capability, launch: Launch) -> tuple[Step, ...]:

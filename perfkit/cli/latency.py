@@ -17,7 +17,7 @@ from perfkit.cli.quantities import scaled
 from perfkit.errors import UnknownTarget, UsageError
 
 if TYPE_CHECKING:
-    from perfkit.analysis.steps import Launch
+    from perfkit.analysis.launch import Launch
     from perfkit.arch.types import Target
 
 app = new_app()
@@ -146,7 +146,7 @@ def _targets(gpu: str | None, level: Level) -> tuple[tuple[Target, ...], frozens
 
 
 def _launch(target: Target, threads: str | None, regs: int | None, smem: int) -> Launch | None:
-    from perfkit.analysis.steps import Launch
+    from perfkit.analysis.launch import Launch
 
     if threads is None:
         return None

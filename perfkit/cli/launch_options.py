@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from perfkit.analysis.steps import Launch
+from perfkit.analysis.launch import Launch
 from perfkit.arch.types import Capability
 from perfkit.cli import options
 from perfkit.errors import InvalidLaunch, UsageError

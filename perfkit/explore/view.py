@@ -10,8 +10,8 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Final
 
 from perfkit.analysis.curves import Curve, curves
+from perfkit.analysis.launch import Launch
 from perfkit.analysis.roofline import Question, Roofline, roofline
-from perfkit.analysis.steps import Launch
 from perfkit.errors import PerfkitError
 from perfkit.explore.commands import DEFAULT_DTYPE, WORK, occupancy_command, roofline_command
 from perfkit.explore.fields import FIELDS

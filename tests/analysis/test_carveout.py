@@ -8,7 +8,7 @@ import pytest
 
 from perfkit.analysis.carveout import table
 from perfkit.analysis.configured import configured_shared_bytes
-from perfkit.analysis.steps import Launch
+from perfkit.analysis.launch import Launch
 from perfkit.arch import catalog
 from perfkit.errors import InvalidLaunch
 from perfkit.models.carveout import carveout_bytes

@@ -10,7 +10,7 @@ import pytest
 
 import perfkit
 from perfkit.analysis.curves import curves
-from perfkit.analysis.steps import Launch
+from perfkit.analysis.launch import Launch
 
 FIELD = {"block_size": "threads", "registers": "regs", "shared_memory": "smem"}
 LAUNCHES = [

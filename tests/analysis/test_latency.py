@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perfkit.analysis.latency import Level, Question, latency
-from perfkit.analysis.steps import Launch
+from perfkit.analysis.launch import Launch
 from perfkit.arch import catalog
 from perfkit.errors import DoesNotFit, UsageError
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from perfkit.analysis.launch import Launch
 from perfkit.analysis.next_block import next_block
-from perfkit.analysis.steps import Launch, steps
+from perfkit.analysis.steps import steps
 from perfkit.analysis.sweep import blocks_per_sm
 from perfkit.arch import catalog
 

@@ -11,9 +11,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from perfkit.analysis.launch import Launch
 from perfkit.analysis.occupancy import estimate
 from perfkit.analysis.roofline import Question, roofline
-from perfkit.analysis.steps import Launch
 from perfkit.arch import catalog
 from perfkit.kernel import DType
 from perfkit.models.operations import operation

@@ -7,11 +7,11 @@ from pathlib import Path
 from perfkit.analysis.block_sizes import Request, Wish
 from perfkit.analysis.diagnose import diagnose
 from perfkit.analysis.latency import Level, Question, latency
+from perfkit.analysis.launch import Launch
 from perfkit.analysis.metrics import Metrics, of_profile
 from perfkit.analysis.overlap import Question as Pipeline
 from perfkit.analysis.overlap import overlap
 from perfkit.analysis.recommend import recommend
-from perfkit.analysis.steps import Launch
 from perfkit.models.engines import Plan
 from perfkit.models.links import link
 from perfkit.readers import ncu

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from perfkit.access import State, Status
 from perfkit.analysis import carveout
+from perfkit.analysis.launch import Launch
 from perfkit.analysis.occupancy import estimate
-from perfkit.analysis.steps import Launch
 from perfkit.arch import load
 from perfkit.arch.audit import Finding
 from perfkit.arch.types import ComputeCapability, Target

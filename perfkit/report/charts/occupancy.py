@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.curves import Curve, Steps, curves
-from perfkit.analysis.steps import Launch
+from perfkit.analysis.launch import Launch
 from perfkit.arch import catalog
 from perfkit.errors import InvalidLaunch, UnknownTarget
 from perfkit.report.chart.model import Axis, Chart, Mark, Plot, Series

@@ -16,8 +16,8 @@ from io import StringIO
 
 import pytest
 
+from perfkit.analysis.launch import Launch
 from perfkit.analysis.occupancy import estimate
-from perfkit.analysis.steps import Launch
 from perfkit.arch import catalog
 from perfkit.report import csv as report_csv
 from perfkit.report.views import occupancy
