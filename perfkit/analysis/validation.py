@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from perfkit.record import record
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 #: differences that a report keeps, of each check
 SHOWN: Final = 10
+#: pairs of numbers that a report keeps, of each check and outcome
+MOST_PAIRS: Final = 400
 
 #: what a figure beside the comparison may be
 Figure = int | float | str
@@ -34,6 +36,24 @@ class Mismatch:
     measured: str
 
 
+#: how a measured number has to stand to the one that was predicted
+Relation = Literal["equal", "at most", "at least"]
+
+
+@record
+class Pair:
+    """A number that was predicted and what was measured, as often as both came together."""
+
+    what: str  #: "blocks per SM", "time"
+    predicted: float
+    measured: float
+    unit: str = ""  #: "s", "B/s"; without one they count something
+    relation: Relation = "equal"
+    agrees: bool = True
+    count: int = 1
+    label: str | None = None  #: which kernel it was, where each is one of its own
+
+
 @record
 class Tally:
     """A part of a check's work: what it compared, beyond what it said before."""
@@ -43,6 +63,7 @@ class Tally:
     differences: tuple[Mismatch, ...] = ()  #: the first of them
     figures: dict[str, Figure] | None = None  #: the check's so far
     nothing: str | None = None  #: why there is nothing to compare
+    pairs: tuple[Pair, ...] = ()
 
 
 class Basis(StrEnum):
@@ -185,6 +206,8 @@ class Check:
     compared: int
     differing: int
     differences: tuple[Mismatch, ...]  #: the first ``SHOWN``
+    pairs: tuple[Pair, ...]  #: different ones, ``MOST_PAIRS`` that agree and as many that do not
+    pairs_left_out: int  #: comparisons of numbers beyond that
     figures: dict[str, Figure]
     reason: str | None  #: why it was skipped or not finished
     hint: str | None

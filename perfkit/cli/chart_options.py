@@ -51,14 +51,30 @@ class ChartOptions:
     def is_here(self) -> bool:
         return self.chart == HERE
 
-    def check(self) -> None:
+    def takes_stdout(self, output: Path | None) -> bool:
+        """Whether the chart stands where the result would stand."""
+        return self.is_here and output is None
+
+    def check(self, *, is_table: bool, output: Path | None) -> None:
         """Refuse, before anything is computed, what cannot become a chart.
 
+        Args:
+            is_table: the result is to be a table, whose place a chart may take.
+            output: file of the result; None: stdout.
+
         Raises:
-            UsageError: neither a terminal nor a file of a known kind.
+            UsageError: neither a terminal nor a file of a known kind, or the result and a chart
+                both go to stdout.
             NoExtra: a file, and matplotlib is not installed.
         """
-        if self.chart is None or self.is_here:
+        if self.chart is None:
+            return
+        if self.takes_stdout(output) and not is_table:
+            raise UsageError(
+                "--chart - and the result, which is no table, both go to stdout",
+                hint="write one of them to a file: --chart chart.svg, or --output FILE",
+            )
+        if self.is_here:
             return
         if Path(self.chart).suffix.lower() not in _KINDS:
             raise UsageError(
@@ -77,7 +93,6 @@ class ChartOptions:
         """
         if self.chart is None:
             return None
-        self.check()
         from perfkit.report import charts
 
         found = charts.of(topic, content)

@@ -33,6 +33,7 @@ def emit(
     format: Format,  # noqa: A002
     output: Path | None,
     chart: ChartOptions | None = None,
+    measured: bool = False,
 ) -> None:
     """Write one result in the format asked for; without its notes if ``--quiet`` was given.
 
@@ -45,57 +46,54 @@ def emit(
         format: of the output.
         output: file to write; None: stdout.
         chart: whether to draw it, and where.
+        measured: it took minutes, and is written although a chart of it cannot be.
 
     Raises:
         UsageError: a file cannot be written, or a chart and the format both go to stdout.
     """
-    if chart is not None and _draw(topic, content, format, output, chart):
-        return
-
-    def said() -> Document:
-        return replace(document(), notes=()) if talk.is_quiet() else document()
+    undrawn: UsageError | None = None
+    if chart is not None:
+        chart.check(is_table=format is Format.TABLE, output=output)
+        try:
+            drawn = chart.drawn(topic, content())
+        except UsageError as error:
+            if not measured:
+                raise
+            undrawn = error
+        else:
+            if drawn is not None:
+                write(drawn, None)
+            if chart.takes_stdout(output):
+                return
 
     if format is Format.JSON:
         from perfkit.report import json
 
-        text = json.render(topic, {**content(), "made_by": made_by()})
-    elif format is Format.CSV:
+        write(json.render(topic, {**content(), "made_by": made_by()}), output)
+    else:
+        said = document()
+        said = replace(said, notes=()) if talk.is_quiet() else said
+        write(_rendered(said, format, output), output)
+    if undrawn is not None:
+        raise undrawn
+
+
+def _rendered(document: Document, format: Format, output: Path | None) -> str:  # noqa: A002
+    if format is Format.CSV:
         from perfkit.report import csv
 
-        text = csv.render(said())
-    elif format is Format.MARKDOWN:
+        return csv.render(document)
+    if format is Format.MARKDOWN:
         from perfkit.report import markdown
 
-        text = markdown.render(said())
-    elif output is None and is_colour_terminal():
+        return markdown.render(document)
+    if output is None and is_colour_terminal():
         from perfkit.report import terminal
 
-        text = terminal.render(said(), width=shutil.get_terminal_size().columns)
-    else:
-        from perfkit.report import text as plain
+        return terminal.render(document, width=shutil.get_terminal_size().columns)
+    from perfkit.report import text
 
-        text = plain.render(said())
-    write(text, output)
-
-
-def _draw(
-    topic: str,
-    content: Callable[[], Mapping[str, Any]],
-    format: Format,  # noqa: A002
-    output: Path | None,
-    chart: ChartOptions,
-) -> bool:
-    """Draw what is to be drawn; whether it took the place of the result on stdout."""
-    takes_stdout = chart.is_here and output is None
-    if takes_stdout and format is not Format.TABLE:
-        raise UsageError(
-            f"--chart - and --format {format} both go to stdout",
-            hint="write one of them to a file: --chart chart.svg, or --output FILE",
-        )
-    drawn = chart.drawn(topic, content())
-    if drawn is not None:
-        write(drawn, None)
-    return takes_stdout
+    return text.render(document)
 
 
 def made_by() -> dict[str, str]:

@@ -36,7 +36,7 @@ _WHOLE: Final = re.compile(r"[0-9]{1,18}")
     epilog=examples(
         "perfkit gemm -g h100 --shape 4096 --dtype f16 --chart",
         "perfkit gemm -g t4 --shape 4096 --dtype f16 --tile 64x64x32 --warp 32x32x32",
-        "perfkit gemm -g h100 --shape 16x8192x8192 --dtype bf16 --rank",
+        "perfkit gemm -g h100 --shape 16x8192x8192 --dtype bf16 --rank --chart",
         "perfkit gemm -g device --shape 4096 --dtype bf16 --measure",
     )
 )
@@ -135,12 +135,13 @@ def gemm(
     if rank or measure:
         of_a_tile = {"tile": tile, "warp": warp, "instruction": instruction, "stages": stages,
                      "cluster": cluster, "split-k": split_k, "stream-k": stream_k or None,
-                     "regs": regs, "chart": drawing.chart}  # fmt: skip
+                     "regs": regs}  # fmt: skip
         _refuse_with_rank(of_a_tile)
         if measure:
-            _measure(targets, question, tuning, format, output)
+            drawing.check(is_table=format is options.Format.TABLE, output=output)
+            _measure(targets, question, tuning, format, output, drawing)
             return
-        _rank(targets, named, question, top, format, output)
+        _rank(targets, named, question, top, format, output, drawing)
         return
     sizes = (_sizes(tile, "--tile"), _sizes(warp, "--warp"), stages, _cluster(cluster))
     split = 0 if stream_k else 1 if split_k is None else split_k
@@ -177,6 +178,7 @@ def _rank(
     top: int,
     format: options.Format,  # noqa: A002
     output: Path | None,
+    drawing: ChartOptions,
 ) -> None:
     from perfkit.analysis.gemm_rank import rank
     from perfkit.report.views import gemm_rank as view
@@ -190,6 +192,7 @@ def _rank(
         content=lambda: view.content(found, left_out),
         format=format,
         output=output,
+        chart=drawing,
     )
 
 
@@ -199,6 +202,7 @@ def _measure(
     tuning: TuneOptions,
     format: options.Format,  # noqa: A002
     output: Path | None,
+    drawing: ChartOptions,
 ) -> None:
     device, here = present(targets)
 
@@ -208,7 +212,7 @@ def _measure(
         return tune_gemm(device, here, question, how)
 
     known = next(iter(question.roofs.ceilings), None)
-    tune(work, tuning, ceilings=known, format=format, output=output)
+    tune(work, tuning, ceilings=known, format=format, output=output, drawing=drawing)
 
 
 def _refuse_what_excludes(

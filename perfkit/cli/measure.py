@@ -88,6 +88,7 @@ def measure(
     from perfkit.report.views import measure as view
     from perfkit.report.views import measure_content
 
+    drawing.check(is_table=format is options.Format.TABLE, output=output)
     plan = Plan(
         runs=effort.runs,
         samples=effort.samples,
@@ -108,6 +109,7 @@ def measure(
         format=format,
         output=output,
         chart=drawing,
+        measured=True,
     )
     mine.tell_failures(report)
     if report.exit_code:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from perfkit.analysis.tuning import Tuning
     from perfkit.arch.types import Target
+    from perfkit.cli.chart_options import ChartOptions
     from perfkit.device.properties import Device
     from perfkit.device.tuning import Try
     from perfkit.models.roofs import Ceilings
@@ -69,6 +70,7 @@ def tune(
     ceilings: Ceilings | None,
     format: options.Format,  # noqa: A002
     output: Path | None,
+    drawing: ChartOptions | None = None,
 ) -> None:
     """Run a tuning and write what it found; a failure of all candidates is one of the device."""
     from perfkit.device.measure import Plan
@@ -86,6 +88,8 @@ def tune(
         content=lambda: view.content(found),
         format=format,
         output=output,
+        chart=drawing,
+        measured=True,
     )
     if found.interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)

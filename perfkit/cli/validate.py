@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from perfkit.cli import options, talk
+from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit, write
+from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.interrupts import terminable
 from perfkit.errors import (
@@ -47,11 +49,12 @@ class ValidateFormat(StrEnum):
 
 @app.command(
     epilog=examples(
-        "perfkit validate --quick",
+        "perfkit validate --quick --chart validate.svg",
         "perfkit validate --only residency,driver-occupancy --seed 7",
         "perfkit validate --device all --save reports",
     )
 )
+@grouped
 def validate(
     device: Annotated[
         str,
@@ -76,6 +79,8 @@ def validate(
         Path | None,
         typer.Option("--save", metavar="FOLDER", help="Write JSON, Markdown and HTML there, too."),
     ] = None,
+    *,
+    drawing: ChartOptions,
     format: Annotated[ValidateFormat, options.FORMAT] = ValidateFormat.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
@@ -93,6 +98,7 @@ def validate(
 
     names = [name.strip() for name in only.split(",")] if only is not None else []
     questions(names)  # a typing error is told before a card is asked for
+    drawing.check(is_table=format is ValidateFormat.TABLE, output=output)
     with terminable():
         report = run(
             devices_of(device),
@@ -105,7 +111,7 @@ def validate(
         )
     if save is not None:
         _save(report, save)
-    _emit(report, format, output)
+    _emit(report, format, output, drawing)
     if any(card.interrupted for card in report.cards):
         raise typer.Exit(EXIT_INTERRUPTED)
     if code := _EXIT[view.overall(report)]:
@@ -123,13 +129,20 @@ def _line(check: Check) -> str:
     return f"{check.name}: {check.status}, {check.compared:,} compared{differing}"
 
 
-def _emit(report: ValidationReport, format: ValidateFormat, output: Path | None) -> None:  # noqa: A002
+def _emit(
+    report: ValidationReport,
+    format: ValidateFormat,  # noqa: A002
+    output: Path | None,
+    drawing: ChartOptions | None = None,
+) -> None:
     from perfkit.report.views import validate as view
 
     if format is ValidateFormat.HTML:
         from perfkit.report import html
 
         write(html.render(view.document(report), title=_TITLE), output)
+        if drawing is not None and (drawn := drawing.drawn("validate", view.content(report))):
+            write(drawn, None)
         return
     emit(
         "validate",
@@ -137,6 +150,8 @@ def _emit(report: ValidationReport, format: ValidateFormat, output: Path | None)
         content=lambda: view.content(report),
         format=options.Format(format.value),
         output=output,
+        chart=drawing,
+        measured=True,
     )
 
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.validation import (
+    MOST_PAIRS,
     QUESTIONS,
     SHOWN,
     CardReport,
     Check,
     Figure,
     Mismatch,
+    Pair,
     Question,
     ValidationReport,
     scope,
@@ -163,6 +167,8 @@ class _Card:
             compared=sums.compared,
             differing=sums.differing,
             differences=tuple(sums.differences[:SHOWN]),
+            pairs=tuple(replace(pair, count=count) for pair, count in sums.pairs.items()),
+            pairs_left_out=sums.pairs_left_out,
             figures=sums.figures,
             reason=reason,
             hint=failure.hint if failure else sums.hint,
@@ -179,6 +185,9 @@ class _Sums:
         self._monitor = monitor
         self.compared = self.differing = 0
         self.differences: list[Mismatch] = []
+        self.pairs: Counter[Pair] = Counter()
+        self._kept: Counter[bool] = Counter()
+        self.pairs_left_out = 0
         self.figures: dict[str, Figure] = {}
         self.nothing: str | None = None
         self.hint: str | None = None
@@ -191,8 +200,18 @@ class _Sums:
         self.differing += tally["differing"]
         self.differences += [Mismatch(**one) for one in tally["differences"]]
         self.figures |= tally["figures"] or {}
+        for pair in tally["pairs"]:
+            self._add_pair(Pair(**pair | {"count": 1}), pair["count"])
         self.nothing = tally["nothing"] or self.nothing
         state = self._monitor.state()
         if state.sm_clock_hz is not None:
             self.sm_clock_hz = max(self.sm_clock_hz or 0.0, state.sm_clock_hz)
         self.throttles |= dict.fromkeys(state.throttles)
+
+    def _add_pair(self, pair: Pair, count: int) -> None:
+        """Those that differ are kept beside many that agree."""
+        if pair in self.pairs or self._kept[pair.agrees] < MOST_PAIRS:
+            self._kept[pair.agrees] += pair not in self.pairs
+            self.pairs[pair] += count
+        else:
+            self.pairs_left_out += count

@@ -78,7 +78,9 @@ def test_a_table_in_a_file_leaves_the_terminal_to_the_chart(perfkit, tmp_path):
         (f"{OCCUPANCY} --chart c.svg --chart-theme pink", "pink"),
         ("carveout -g gtx-980 --chart", "nothing in this result can be drawn"),
         ("sweep -g h100 -t 32 -f csv --chart", "--chart goes with a table"),
-        ("gemm -g h100 --shape 64 --dtype f16 --rank --chart", "--rank"),
+        ("validate --chart c.pdf", "neither .svg nor .png"),
+        ("validate --chart - -f html", "both go to stdout"),
+        ("gemm -g h100 --shape 64 --dtype f16 --measure --chart c", "neither .svg nor .png"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(refused, arguments, words):

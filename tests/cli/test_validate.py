@@ -139,3 +139,22 @@ def test_a_folder_that_cannot_be_made(perfkit, card, tmp_path):
     done = perfkit(["validate", "--save", str(tmp_path / "file" / "reports")])
     assert done.code == 2
     assert "--save" in done.err
+
+
+def test_a_chart_of_every_check_with_numbers(perfkit, card, tmp_path):
+    card(Status.PASS, Status.FAIL)
+    done = perfkit(f"validate --chart {tmp_path / 'v.svg'}")
+    assert done.code == 1
+    assert "blocks counted" in done.out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["v-1.svg", "v-2.svg"]
+    done = perfkit("validate --chart")
+    assert done.out.startswith("check-1: NVIDIA Golden\n")
+    assert "sum: 9 ms predicted, 20 ms measured" in done.out
+
+
+def test_what_was_measured_is_written_though_it_has_no_chart(perfkit, card):
+    card(Status.SKIPPED)
+    done = perfkit("validate --chart")
+    assert done.code == 2
+    assert "1 skipped" in done.out
+    assert "nothing in this result can be drawn" in done.err

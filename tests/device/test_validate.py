@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 
-from perfkit.analysis.validation import QUESTIONS, SHOWN, Status
+from perfkit.analysis.validation import MOST_PAIRS, QUESTIONS, SHOWN, Pair, Status
 from perfkit.device import validate as module
 from perfkit.device.child import End, Failure, Outcome
 from perfkit.device.properties import read_devices
@@ -13,7 +15,7 @@ from perfkit.errors import UsageError
 from tests.device.fakes import FakeDriver, h200_attributes
 
 
-def tally(compared=1, differing=0, nothing=None, **figures):
+def tally(compared=1, differing=0, nothing=None, pairs=(), **figures):
     found = {"configuration": "64 threads", "predicted": "4", "measured": "3"}
     return {
         "compared": compared,
@@ -21,6 +23,7 @@ def tally(compared=1, differing=0, nothing=None, **figures):
         "differences": [found] * min(differing, SHOWN),
         "figures": figures,
         "nothing": nothing,
+        "pairs": [asdict(pair) for pair in pairs],
     }
 
 
@@ -85,6 +88,30 @@ def test_tallies_add_up(cards):
     assert (check.status, check.compared, check.differing) == (Status.FAIL, 35, 18)
     assert len(check.differences) == SHOWN
     assert check.figures == {"a": 2, "b": "x"}
+
+
+def pair(predicted, measured=None, **given):
+    measured = predicted if measured is None else measured
+    return Pair(
+        what="blocks per SM",
+        predicted=predicted,
+        measured=measured,
+        agrees=predicted == measured,
+        **given,
+    )
+
+
+def test_pairs_of_numbers_are_counted_and_those_that_differ_find_room(cards):
+    many = [pair(n, count=2) for n in range(MOST_PAIRS + 50)]
+    parts = [tally(10, pairs=[pair(1), pair(8, 7)]), tally(10, pairs=many), tally(1, pairs=many)]
+    parts.append(tally(1, 1, pairs=[pair(9, 7)]))
+    _, validate = cards({"residency": (parts, None)})
+    (check,) = validate(only=["residency"]).checks
+    found = {(one.predicted, one.measured): one.count for one in check.pairs}
+    assert found[1, 1] == 5
+    assert (found[8, 7], found[9, 7]) == (1, 1)
+    assert len(found) == MOST_PAIRS + 2
+    assert sum(found.values()) + check.pairs_left_out == 3 + 2 * 2 * len(many)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from perfkit.analysis.measured_ceilings import Ceiling, CeilingsReport, Compared
 from perfkit.analysis.measurement import Failed, Measurement, Run
 from perfkit.analysis.prediction import Demand, Flow
 from perfkit.analysis.tuning import Candidate, Tuning, judged
-from perfkit.analysis.validation import CardReport, Check, Mismatch, Status, ValidationReport
+from perfkit.analysis.validation import CardReport, Check, Mismatch, Pair, Status, ValidationReport
 from perfkit.kernel import DType
 
 ENVIRONMENT = Environment(
@@ -94,6 +94,8 @@ def check(name: str, status: Status, **others: object) -> Check:
         "compared": 0 if status is Status.SKIPPED else 21_000,
         "differing": 0,
         "differences": (),
+        "pairs": (),
+        "pairs_left_out": 0,
         "figures": {"kernels": 52, "least share of theory there": 0.906},
         "reason": None,
         "hint": None,
@@ -105,8 +107,18 @@ def check(name: str, status: Status, **others: object) -> Check:
 
 
 OUTCOMES: dict[Status, dict[str, object]] = {
-    Status.PASS: {},
+    Status.PASS: {
+        "pairs": (
+            *(Pair(what="blocks per SM", predicted=n, measured=n, count=9) for n in (1, 2, 7, 32)),
+            Pair(what="small blocks per SM", predicted=32, measured=24, relation="at most"),
+        ),
+    },
     Status.FAIL: {
+        "pairs": (
+            Pair(what="time", predicted=9e-6, measured=9.3e-6, unit="s", label="axpy"),
+            Pair(what="time", predicted=9e-3, measured=2e-2, unit="s", label="sum", agrees=False),
+        ),
+        "pairs_left_out": 5,
         "differing": 12,
         "differences": (
             Mismatch(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from perfkit.analysis.validation import Tally
+from perfkit.analysis.validation import Pair, Tally
 from perfkit.device.backend import launch_1d
 from perfkit.device.experiments.patterns import LANES, MAX_BYTES, WIDTHS, Pattern, some
 from perfkit.device.experiments.trial import Ledger
@@ -108,7 +108,8 @@ def held(patterns: Sequence[Pattern], profiles: Sequence[Profile]) -> Tally:
         ledger.add("of these 8 or 16 bytes per lane", int(one.width in _WIDE))
         for what, expected in predicted(one).items():
             found = round(value(profile, COUNTS[what])) // BASE ** (number % TOGETHER) % BASE
-            ledger.compare(expected, found, f"{what}, {one}")
+            pair = Pair(what=what, predicted=expected, measured=found)
+            ledger.compare(expected, found, f"{what}, {one}", pair=pair)
     return ledger.tally()
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.analysis.validation import Pair
 from perfkit.device.backend import launch_1d
 from perfkit.device.experiments.access_counters import SOURCE, table
 from perfkit.device.experiments.patterns import LANES, MAX_BYTES, Pattern, pattern
@@ -19,7 +20,7 @@ from perfkit.device.program import build
 from perfkit.models.banks import shared_access
 
 if TYPE_CHECKING:
-    from perfkit.analysis.validation import Tally
+    from perfkit.analysis.validation import Relation, Tally
     from perfkit.device.backend import Card, Function, Memory
     from perfkit.device.experiments.trial import Trial
 
@@ -85,9 +86,16 @@ def _judge(ledger: Ledger, one: Pattern, cycles: float, *, store: bool) -> None:
     if expected <= least:
         ledger.add("too few wavefronts to show in the time")
         most = (1 + _TOLERANCE) * least
-        ledger.compare(f"at most {least}", f"{cycles:.2f}", text, agrees=cycles <= most)
+        pair = _pair(least, cycles, relation="at most")
+        ledger.compare(f"at most {least}", f"{cycles:.2f}", text, agrees=cycles <= most, pair=pair)
         return
     off = abs(cycles / expected - 1)
     worst = float(ledger.figures.get("largest deviation", 0.0))
     ledger.figures["largest deviation"] = round(max(worst, off), 3)
-    ledger.compare(expected, f"{cycles:.2f}", text, agrees=off <= _TOLERANCE)
+    pair = _pair(expected, cycles)
+    ledger.compare(expected, f"{cycles:.2f}", text, agrees=off <= _TOLERANCE, pair=pair)
+
+
+def _pair(expected: int, cycles: float, relation: Relation = "equal") -> Pair:
+    what = "cycles of an access" + ("" if relation == "equal" else " of few wavefronts")
+    return Pair(what=what, predicted=expected, measured=round(cycles, 2), relation=relation)

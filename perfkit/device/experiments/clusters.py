@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from perfkit.analysis.validation import Tally
+from perfkit.analysis.validation import Pair, Tally
 from perfkit.device.backend import Launch
 from perfkit.device.experiments.resident_kernels import (
     LEAST_REGISTERS,
@@ -83,7 +83,8 @@ def _hold(ledger: Ledger, trial: Trial, gpu: Gpu, shape: Shape, size: int, *, kn
     ours = active_clusters(trial.capability, gpu, size=size, blocks_per_sm=resident)
     text = f"clusters of {size}, {shape}"
     if known:
-        ledger.compare(ours.active_clusters, theirs, text)
+        pair = Pair(what="clusters", predicted=ours.active_clusters, measured=theirs)
+        ledger.compare(ours.active_clusters, theirs, text, pair=pair)
     else:
         most = card.device.sm_count * resident // size
         ledger.compare(f"at most {most}", theirs, text, agrees=theirs <= most)
@@ -104,5 +105,8 @@ def _counted(ledger: Ledger, trial: Trial, function: Function) -> Tally:
             ledger.add("cluster launches counted on the SMs")
             ledger.add("of these as many blocks as the driver says", int(held == most))
             text = f"blocks of clusters of {size} held, {shape}"
-            ledger.compare(f"at most {most}", held, text, agrees=held <= most)
+            pair = Pair(
+                what="blocks of clusters", predicted=most, measured=held, relation="at most"
+            )
+            ledger.compare(f"at most {most}", held, text, agrees=held <= most, pair=pair)
     return ledger.tally()

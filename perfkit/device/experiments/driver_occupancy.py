@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from perfkit.analysis.sweep import blocks_per_sm
+from perfkit.analysis.validation import Pair
 from perfkit.device.experiments.resident_kernels import Shape, Variant, load, random_variants
 from perfkit.device.experiments.trial import Ledger
 from perfkit.errors import DoesNotFit
@@ -81,7 +82,8 @@ def _hold(ledger: Ledger, trial: Trial, shapes: Sequence[Shape], limit: int) -> 
         shape.function.prefer_carveout(shape.carveout)
         found = shape.function.blocks_per_sm(shape.threads, shape.dynamic_bytes)
         ledger.add("of these 0 blocks", int(found == 0))
-        ledger.compare(expected, found, f"{shape}, {limit} B allowed")
+        pair = Pair(what="blocks per SM", predicted=expected, measured=found)
+        ledger.compare(expected, found, f"{shape}, {limit} B allowed", pair=pair)
 
 
 def block_size(trial: Trial) -> Iterator[Tally]:

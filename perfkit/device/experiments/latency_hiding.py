@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from statistics import median
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from perfkit.analysis.validation import Tally
+from perfkit.analysis.validation import Pair, Tally
 from perfkit.device.backend import launch_1d
 from perfkit.device.experiments.latency import STRIDE_BYTES, random_cycle
 from perfkit.device.experiments.trial import Ledger
@@ -87,7 +87,8 @@ def latency_hiding(trial: Trial) -> Iterator[Tally]:
 def _judge(ledger: Ledger, case: _Case, law: float, found: float, *, half_idle: bool) -> None:
     shown = f"{found / 1e9:.0f} GB/s"
     predicted = f"at most {law / 1e9:.0f} GB/s"
-    ledger.compare(predicted, shown, str(case), agrees=found <= _OVER * law)
+    pair = Pair(what="bandwidth", predicted=law, measured=found, unit="B/s", relation="at most")
+    ledger.compare(predicted, shown, str(case), agrees=found <= _OVER * law, pair=pair)
     if case.ilp == 1 and half_idle:
         ledger.add("close to the law, as it should be")
         predicted = f"{_REACHED:.0%} of {law / 1e9:.0f} GB/s"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from perfkit.analysis.block_sizes import choose
 from perfkit.analysis.measurement import FASTER
 from perfkit.analysis.prediction import predict
-from perfkit.analysis.validation import Tally
+from perfkit.analysis.validation import Pair, Tally
 from perfkit.device import bench as benches
 from perfkit.device.block_size_question import MOST_THREADS, request, wish
 from perfkit.device.experiments import ceiling
@@ -98,7 +98,16 @@ def _held_to_bound(
         return
     shown = f"at least {least * 1e6:.1f} µs"
     ledger.add("held against their bound")
-    ledger.compare(shown, f"{found * 1e6:.1f} µs", workload.name, agrees=found >= FASTER * least)
+    pair = Pair(
+        what="time, beside the least",
+        predicted=least,
+        measured=found,
+        unit="s",
+        relation="at least",
+        label=workload.name,
+    )
+    agrees = found >= FASTER * least
+    ledger.compare(shown, f"{found * 1e6:.1f} µs", workload.name, agrees=agrees, pair=pair)
 
 
 def _held_to_memory(
@@ -116,7 +125,14 @@ def _held_to_memory(
     ledger.figures["largest deviation of these"] = max(worst, round(abs(off), 4))
     text = f"{workload.name}, with the DRAM rate measured in this run"
     times = f"{expected.expected_s * 1e6:.1f} µs", f"{found * 1e6:.1f} µs ({off:+.1%})"
-    ledger.compare(times[0], times[1], text, agrees=abs(off) <= _MEMORY_BOUND_OFF)
+    pair = Pair(
+        what="time where DRAM limits",
+        predicted=expected.expected_s,
+        measured=found,
+        unit="s",
+        label=workload.name,
+    )
+    ledger.compare(times[0], times[1], text, agrees=abs(off) <= _MEMORY_BOUND_OFF, pair=pair)
 
 
 def recommendation(trial: Trial) -> Iterator[Tally]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from perfkit.analysis.validation import Pair
 from perfkit.device.backend import launch_1d
 from perfkit.device.experiments.trial import Ledger
 from perfkit.device.program import build
@@ -141,7 +142,8 @@ def overlap(trial: Trial) -> Iterator[Tally]:
             most = _THREE_OFF if three else _MOST_OFF
             if three:
                 largest = max(largest, off[-1])
-            ledger.compare(predicted, measured, text, agrees=off[-1] <= most)
+            pair = Pair(what="time", predicted=expected, measured=found, unit="s")
+            ledger.compare(predicted, measured, text, agrees=off[-1] <= most, pair=pair)
         yield ledger.tally()
     _together(ledger, off, judge_tenth=not trial.quick)
     ledger.figures["largest deviation"] = f"{max(off):.2%}"

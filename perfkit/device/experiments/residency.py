@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from perfkit.analysis.sweep import blocks_per_sm
+from perfkit.analysis.validation import Pair
 from perfkit.device.experiments.resident_kernels import Counter, Shape, load, random_variants
 from perfkit.device.experiments.trial import Ledger
 from perfkit.models.registers import register_limit
@@ -165,9 +166,19 @@ def _judge(
         ledger.add("of these an SM below theory", int(least < hardware))
         share = float(ledger.figures.get("least share of theory there", 1.0))
         ledger.figures["least share of theory there"] = round(min(share, least / hardware), 3)
-        ledger.compare(f"at most {hardware}", shown, str(shape), agrees=most <= hardware)
+        pair = Pair(
+            what="blocks per SM, small blocks that registers limit",
+            predicted=hardware,
+            measured=most,
+            relation="at most",
+        )
+        ledger.compare(f"at most {hardware}", shown, str(shape), agrees=most <= hardware, pair=pair)
         return
     ledger.add("limited by shared memory alone", shared)
     ledger.add("exact on every SM", int(least == most == hardware))
     ledger.add('where rule="driver" says otherwise', int(driver != hardware))
-    ledger.compare(hardware, shown, str(shape), agrees=least == most == hardware)
+    # of an SM that differs, if one does
+    pair = Pair(
+        what="blocks per SM", predicted=hardware, measured=most if least == hardware else least
+    )
+    ledger.compare(hardware, shown, str(shape), agrees=least == most == hardware, pair=pair)

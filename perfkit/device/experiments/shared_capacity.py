@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from perfkit.analysis.configured import configured_shared_bytes
-from perfkit.analysis.validation import Tally
+from perfkit.analysis.validation import Pair, Tally
 from perfkit.device.backend import launch_1d
 from perfkit.device.experiments.resident_kernels import (
     NOTE_BYTES,
@@ -145,5 +145,6 @@ def held(capability: Capability, launches: Sequence[Asked], profiles: Sequence[P
         ledger.add(kind)
         ledger.add(f"{kind}, differ", int(not agrees))
         predicted, measured = (f"{size / 1024:.4g} KiB" for size in (expected, found))
-        ledger.compare(predicted, measured, str(asked), agrees=agrees)
+        pair = Pair(what="shared memory", predicted=expected, measured=found, unit="B")
+        ledger.compare(predicted, measured, str(asked), agrees=agrees, pair=pair)
     return ledger.tally()

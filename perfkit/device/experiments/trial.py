@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from perfkit.analysis.validation import SHOWN, Figure, Mismatch, Tally
+from perfkit.analysis.validation import SHOWN, Figure, Mismatch, Pair, Tally
 from perfkit.device.cuda_card import open_card
 from perfkit.device.properties import present_target
 
@@ -68,14 +70,32 @@ class Ledger:
         self._compared = self._differing = 0
         self._differences: list[Mismatch] = []
         self._kept = 0
+        self._pairs: Counter[Pair] = Counter()
         self.figures: dict[str, Figure] = {}
 
     def compare(
-        self, predicted: object, measured: object, configuration: str, *, agrees: bool | None = None
+        self,
+        predicted: object,
+        measured: object,
+        configuration: str,
+        *,
+        agrees: bool | None = None,
+        pair: Pair | None = None,
     ) -> None:
-        """Note one comparison; ``agrees`` None: they must be equal."""
+        """Note one comparison.
+
+        Args:
+            predicted: what perfkit says, as a report shows it.
+            measured: what the card says.
+            configuration: of what.
+            agrees: None: they must be equal.
+            pair: both as numbers, for a chart.
+        """
         self._compared += 1
-        if predicted == measured if agrees is None else agrees:
+        agreed = predicted == measured if agrees is None else agrees
+        if pair is not None:
+            self._pairs[replace(pair, agrees=agreed)] += 1
+        if agreed:
             return
         self._differing += 1
         if self._kept < SHOWN:
@@ -97,7 +117,9 @@ class Ledger:
             differing=self._differing,
             differences=tuple(self._differences),
             figures=dict(self.figures),
+            pairs=tuple(replace(pair, count=count) for pair, count in self._pairs.items()),
         )
         self._compared = self._differing = 0
         self._differences = []
+        self._pairs.clear()
         return found

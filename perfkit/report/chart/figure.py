@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.errors import NoExtra
 from perfkit.report.chart import panels, svg
-from perfkit.report.chart.model import Cells, Chart, Lanes, Panel
+from perfkit.report.chart.model import Bars, Cells, Chart, Lanes, Panel
 from perfkit.report.chart.theme import DARK, LIGHT, TOKENS, Theme
 from perfkit.report.chart.words import shortened
 
@@ -23,7 +23,8 @@ WIDTH: Final = 7.0
 _LEFT, _RIGHT, _GAP, _BOTTOM = 0.72, 0.15, 0.62, 0.5
 #: over the panels: title and summary, and what stands on a panel
 _TOP, _ON_A_PANEL = 0.55, 0.25
-_PLOT_HEIGHT, _ONE_PLOT_HEIGHT, _LANE_HEIGHT, _ROW_HEIGHT = 2.0, 3.2, 0.38, 0.19
+_PLOT_HEIGHT, _ONE_PLOT_HEIGHT = 2.0, 3.2
+_LANE_HEIGHT, _ROW_HEIGHT, _BAR_HEIGHT = 0.38, 0.19, 0.22
 _MOST_ROWS_HEIGHT: Final = 8.0
 _PNG_DPI: Final = 200
 _TITLE_LETTERS: Final = 92
@@ -124,6 +125,8 @@ def _figure(chart: Chart, theme: Theme) -> Figure:
 def _height(panel: Panel, count: int) -> float:
     if isinstance(panel, Lanes):
         return _LANE_HEIGHT * len(panel.lanes)
+    if isinstance(panel, Bars):
+        return min(_MOST_ROWS_HEIGHT, _BAR_HEIGHT * len(panel.bars))
     if isinstance(panel, Cells):
         return min(_MOST_ROWS_HEIGHT, _ROW_HEIGHT * len(panel.rows))
     return _ONE_PLOT_HEIGHT if count == 1 else _PLOT_HEIGHT

@@ -1,4 +1,4 @@
-"""A chart as a description: panels of lines, lanes or cells, with every tick and label as text.
+"""A chart as a description: panels of lines, lanes, cells or bars; ticks and labels are text.
 
 What draws it, a terminal or matplotlib, decides nothing but how: the same marks, ticks and words
 stand in both. ``style`` is a slot of the palette: one colour, line style, marker and hatch.
@@ -109,7 +109,26 @@ class Cells:
     levels: tuple[str, str, str]  #: what each level means
 
 
-Panel = Plot | Lanes | Cells
+class Bar(NamedTuple):
+    """A length with a name; ``text`` says it in full."""
+
+    name: str
+    value: float
+    text: str
+    style: int = 0
+
+
+@record
+class Bars:
+    """Bars from zero, the first on top."""
+
+    title: str
+    x: Axis
+    bars: tuple[Bar, ...]
+    kinds: tuple[str, ...] = ()  #: what each style means
+
+
+Panel = Plot | Lanes | Cells | Bars
 
 
 @record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from perfkit.report.chart.model import Cells, Lanes, Mark, Panel, Plot, Series
+from perfkit.report.chart.model import Bars, Cells, Lanes, Mark, Panel, Plot, Series
 from perfkit.report.chart.theme import DASHES, HATCHES, LIGHT, MARKERS, Theme
 from perfkit.report.chart.words import shortened
 
@@ -16,6 +16,7 @@ _SHAPES: Final = {"present": "o", "cliff": "v", "ridge": "d"}
 _SIZE: Final = 28.0
 #: names in a legend, letters
 _NAME_LETTERS: Final = 34
+_BAR_LETTERS: Final = 72
 #: spans narrower than this share of the axis have no room for text
 _READABLE: Final = 0.025
 
@@ -26,12 +27,16 @@ def draw(axes: Axes, panel: Panel, theme: Theme) -> None:
         _lanes(axes, panel, theme)
     elif isinstance(panel, Cells):
         _cells(axes, panel, theme)
+    elif isinstance(panel, Bars):
+        _bars(axes, panel, theme)
     else:
         _plot(axes, panel, theme)
 
 
 def has_heading(panel: Panel) -> bool:
     """Whether a title or a legend stands on it."""
+    if isinstance(panel, Bars):
+        return len(panel.kinds) > 1
     return bool(panel.title) or (isinstance(panel, Plot) and len(_named(panel)) > 1)
 
 
@@ -46,17 +51,33 @@ def _plot(axes: Axes, panel: Plot, theme: Theme) -> None:
     for mark in panel.marks:
         _mark(axes, mark, theme)
     if len(_named(panel)) > 1:
-        axes.legend(
-            loc="lower left",
-            bbox_to_anchor=(0, 1),
-            ncols=3,
-            frameon=False,
-            borderpad=0,
-            columnspacing=1.2,
-            handlelength=2.2,
-        )
+        _legend(axes)
     elif panel.title:
         axes.set_title(panel.title, loc="left", pad=4)
+
+
+def _legend(axes: Axes, **what: Any) -> None:
+    axes.legend(
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=3,
+        frameon=False,
+        borderpad=0,
+        columnspacing=1.2,
+        handlelength=2.2,
+        **what,
+    )
+
+
+def _filled(style: int, theme: Theme) -> dict[str, Any]:
+    """An area told apart without colours, too."""
+    colour, hatch = theme.slots[style], HATCHES[style]
+    return {
+        "facecolor": theme.paper if hatch else colour,
+        "edgecolor": colour,
+        "hatch": hatch or None,
+        "linewidth": 0.8,
+    }
 
 
 def _axis(axes: Axes, panel: Plot, theme: Theme) -> None:
@@ -85,16 +106,14 @@ def _series(axes: Axes, one: Series, theme: Theme) -> None:
             ys,
             one.base,
             step="post",
-            facecolor=theme.paper if HATCHES[one.style] else colour,
-            edgecolor=colour,
-            hatch=HATCHES[one.style] or None,
-            linewidth=0.8,
             label=name,
+            **_filled(one.style, theme),
         )
     else:
         how: dict[str, Any] = {"linestyle": DASHES[one.style]}
         if one.draw == "points":
             how = {"linestyle": "none", "marker": MARKERS[one.style], "markersize": 3}
+            how |= {"clip_on": False, "zorder": 4}
         if one.draw == "step":
             how |= {"drawstyle": "steps-post"}
         axes.plot(xs, ys, color=colour, label=name, **how)
@@ -199,3 +218,37 @@ def _cells(axes: Axes, panel: Cells, theme: Theme) -> None:
     axes.tick_params(length=0, labelsize=5.5)
     axes.set_xlabel(f"{panel.x_title} (blue: {panel.levels[1]}; orange: {panel.levels[2]})")
     axes.set_title(panel.title, loc="left", pad=4)
+
+
+def _bars(axes: Axes, panel: Bars, theme: Theme) -> None:
+    """Names stand on the bars: whatever their length, the bars begin at the same place."""
+    for y, bar in enumerate(panel.bars):
+        axes.barh(y, bar.value, height=0.74, **_filled(bar.style, theme))
+        for x, across, text in (
+            (0, 4, shortened(bar.name, _BAR_LETTERS)),
+            (bar.value, 3, bar.text),
+        ):
+            axes.annotate(
+                text,
+                (x, y),
+                xytext=(across, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=6.5,
+                bbox={"facecolor": theme.paper, "edgecolor": "none", "pad": 0.8},
+            )
+    axes.set_xlim(panel.x.low, panel.x.high)
+    axes.set_ylim(len(panel.bars) - 0.5, -0.5)
+    axes.set_xlabel(panel.x.title)
+    if len(panel.kinds) > 1:
+        from matplotlib.patches import Patch
+
+        handles = [
+            Patch(**_filled(style, theme), label=kind) for style, kind in enumerate(panel.kinds)
+        ]
+        _legend(axes, handles=handles)
+    axes.xaxis.set_ticks([tick.at for tick in panel.x.ticks], [t.text for t in panel.x.ticks])
+    numbers = [str(n) for n in range(1, len(panel.bars) + 1)]
+    axes.yaxis.set_ticks(range(len(panel.bars)), numbers)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)

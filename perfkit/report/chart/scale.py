@@ -80,3 +80,13 @@ def at(title: str, low: float, high: float, places: Sequence[tuple[float, str]])
     """With ticks where they are wanted."""
     ticks = tuple(Tick(at=place, text=text) for place, text in places)
     return Axis(title=title, low=low, high=high, ticks=ticks)
+
+
+def places(title: str, last: int) -> Axis:
+    """From the first to the last of several.
+
+    >>> [tick.text for tick in places("place", 25).ticks]
+    ['1', '4', '7', '10', '13', '16', '19', '22', '25']
+    """
+    step = -(-last // 12)
+    return at(title, 0.5, last + 0.5, [(n, str(n)) for n in range(1, last + 1, step)])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from math import log10
 from typing import Final
 
 from perfkit.record import record
 from perfkit.report.chart.canvas import Canvas, Colour, legend_letter, painted
-from perfkit.report.chart.model import Axis, Cells, Chart, Lanes, Mark, Panel, Plot, Series
-from perfkit.report.chart.words import clean
+from perfkit.report.chart.model import Axis, Bars, Cells, Chart, Lanes, Mark, Panel, Plot, Series
+from perfkit.report.chart.words import clean, shortened
 
 _PLOT_HEIGHT: Final = 12
 _LEFT: Final = 10
@@ -59,6 +60,8 @@ def _panel(panel: Panel, look: Look) -> Iterator[str]:
         yield from _lanes(panel, look)
     elif isinstance(panel, Cells):
         yield from _cells(panel, look)
+    elif isinstance(panel, Bars):
+        yield from _bars(panel, look)
     else:
         yield from _plot(panel, look)
 
@@ -112,12 +115,16 @@ def _series(canvas: Canvas, one: Series, place: _Place, look: Look) -> None:
     if one.draw == "area":
         _area(canvas, one, place, look)
         return
+    if one.draw == "points":
+        for x, y in (place.at(*point) for point in points):
+            canvas.put(int(x), int(y), _point(one, look), one.style)
+        return
     if one.draw == "step":
         points = [points[0]]
         for x, y in one.points[1:]:
             points += [(x, points[-1][1]), (x, y)]
     places = [place.at(x, y) for x, y in points]
-    for start, end in zip(places, places if one.draw == "points" else places[1:], strict=False):
+    for start, end in pairwise(places):
         canvas.line(start, end, one.style)
 
 
@@ -132,6 +139,12 @@ def _area(canvas: Canvas, one: Series, place: _Place, look: Look) -> None:
 def _filling(one: Series, look: Look) -> str:
     """Full for the first style, lighter for others, lightest for what hangs from above."""
     return (_EMPTY if one.base else _PART if one.style else _FULL)[look.is_ascii]
+
+
+def _point(one: Series, look: Look) -> str:
+    """Of the first style what no line is made of."""
+    dot = "o" if look.is_ascii else "•"
+    return legend_letter(one.style, is_ascii=look.is_ascii)[0] if one.style else dot
 
 
 def _sign(mark: Mark, look: Look) -> str:
@@ -151,6 +164,8 @@ def _words(plot: Plot, look: Look) -> Iterator[str]:
             sign = legend_letter(one.style, is_ascii=look.is_ascii)
             if one.draw == "area":
                 sign = _filling(one, look) * 2
+            if one.draw == "points":
+                sign = f"{_point(one, look)} "
             yield f"  {_painted(sign, one.style, look)} {clean(one.name)}"
     for mark in plot.marks:
         if mark.text:
@@ -202,3 +217,25 @@ def _cells(panel: Cells, look: Look) -> Iterator[str]:
             canvas.put(left + 2 * x + x // 8, y, f"{text:>2}", colours[cell.level])
     yield from canvas.lines()
     yield f"  {empty} {panel.levels[0]}, otherwise the first lane served"
+
+
+def _bars(panel: Bars, look: Look) -> Iterator[str]:
+    """A line each: name, bar, value. Eighths of a column do not matter here."""
+    after = max(len(bar.text) for bar in panel.bars) + 1
+    longest = max(len(clean(bar.name)) for bar in panel.bars)
+    left = min(longest, look.width // 2 - 2) + 1
+    room = look.width - left - after
+    canvas = look.canvas(len(panel.bars))
+    for row, bar in enumerate(panel.bars):
+        length = max(1, round(_share(panel.x, bar.value) * room))
+        canvas.put(0, row, shortened(bar.name, left - 1))
+        canvas.put(left, row, _sort(bar.style)[look.is_ascii] * length, bar.style)
+        canvas.put(left + length + 1, row, bar.text)
+    yield from canvas.lines()
+    yield f"{panel.x.title:>{look.width}}"
+    for style, kind in enumerate(panel.kinds):
+        yield f"  {_painted(_sort(style)[look.is_ascii] * 2, style, look)} {kind}"
+
+
+def _sort(style: int) -> tuple[str, str]:
+    return _PART if style % 2 else _FULL

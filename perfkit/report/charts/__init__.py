@@ -20,9 +20,12 @@ TOPICS: Final = {
     "carveout": "carveout",
     "roofline": "roofline",
     "gemm": "gemm",
+    "gemm-rank": "gemm_rank",
+    "tuning": "tuning",
     "access-banks": "banks",
     "overlap": "overlap",
     "measure": "measure",
+    "validate": "validate",
 }
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from perfkit.analysis.validation import QUESTIONS, Status, verdict
-from perfkit.device.experiments.checks import CHECKS, PROFILED
+from perfkit.device.experiments.checks import CHECKS, PROFILED, check
 from perfkit.device.properties import read_device
-from tests.device.fake_validate import FakeCard, Rules, sums, without_compiler
+from tests.device.fake_validate import FakeCard, Rules, sums, trial, without_compiler
 from tests.device.fakes import FakeDriver, h200_attributes
 
 #: what runs on the fake card as it is; the others are in files of their own
@@ -34,6 +34,23 @@ def test_a_card_that_follows_the_rules_passes(name):
     assert differences == []
     assert status is Status.PASS
     assert compared >= {"attributes": 20}.get(name, 100)
+
+
+@pytest.mark.parametrize("name", ["driver-occupancy", "clusters", "residency", "access-timing"])
+def test_what_is_compared_as_numbers_is_kept_as_numbers(name):
+    tallies = list(check(trial(name, FakeCard())))
+    pairs = [pair for tally in tallies for pair in tally.pairs]
+    assert sum(pair.count for pair in pairs) == sum(tally.compared for tally in tallies)
+    assert {type(number) for one in pairs for number in (one.predicted, one.measured)} <= {
+        int,
+        float,
+    }
+    assert all(pair.agrees for pair in pairs)
+    rules = Rules(driver=lambda found, **_: found - (found > 3))
+    if name == "driver-occupancy":
+        (wrong, *_) = [one for tally in check(trial(name, FakeCard(rules=rules)))
+                       for one in tally.pairs if not one.agrees]  # fmt: skip
+        assert wrong.predicted == wrong.measured + 1
 
 
 def test_the_full_modes_compare_as_much_as_they_should():

@@ -12,6 +12,10 @@ from perfkit.cli.app import main
 from perfkit.models.occupancy import occupancy
 from perfkit.report import charts, schema
 from perfkit.report.chart.model import Plot
+from perfkit.report.charts import pairs
+from perfkit.report.views import tuning as tuning_view
+from perfkit.report.views import validate as validate_view
+from tests.report import measured
 
 
 @pytest.fixture
@@ -220,3 +224,75 @@ def test_measured_kernels_stand_against_their_predictions():
 def test_nothing_measured_is_nothing_to_draw():
     assert charts.of("measure", {"devices": []}) == ()
     assert charts.of("doctor", {}) == ()
+
+
+def test_every_number_of_a_validation_is_drawn_over_its_prediction():
+    agrees, differs = charts.of("validate", validate_view.content(measured.VALIDATION))
+    first, second = agrees.panels
+    assert [line.points for line in first.series if line.draw == "points"] == [
+        ((1, 1), (2, 2), (7, 7), (32, 32))
+    ]
+    assert second.title == "small blocks per SM: at most as predicted"
+    assert second.series[-1].points == ((32, 24),)
+    assert differs.summary == "21,000 compared, 12 differ; 5 more are not drawn"
+    (mark,) = differs.panels[0].marks
+    assert (mark.x, mark.y, mark.label) == (9e-3, 2e-2, "sum")
+    assert mark.text == "sum: 9 ms predicted, 20 ms measured"
+    for panel in (first, second, *differs.panels):
+        guide = next(line for line in panel.series if line.draw == "guide")
+        assert all(x == y for x, y in guide.points)
+        assert (panel.x.low, panel.x.high) == (panel.y.low, panel.y.high)
+
+
+def test_a_validation_of_an_earlier_perfkit_has_no_numbers():
+    found = validate_view.content(measured.VALIDATION)
+    for check in found["cards"][0]["checks"]:
+        del check["pairs"], check["pairs_left_out"]
+    assert charts.of("validate", found) == ()
+
+
+@pytest.mark.parametrize("numbers", [(0, 0), (0, 5), (3, 3), (1e-9, 1e9), (-2, 2), (1e-300, 1e300)])
+def test_any_two_numbers_have_axes(numbers):
+    predicted, found = numbers
+    for unit in ("", "s"):
+        one = {"what": "x", "predicted": predicted, "measured": found, "unit": unit,
+               "agrees": False, "count": 2, "label": None}  # fmt: skip
+        panel = pairs.panel([one], title="x")
+        for axis in (panel.x, panel.y):
+            assert axis.low <= min(numbers)
+            assert max(numbers) <= axis.high
+            assert axis.low < axis.high
+            assert 2 <= len(axis.ticks) <= 12
+        assert panel.marks[0].text.endswith("2 times")
+
+
+def test_tried_candidates_stand_in_the_order_of_their_times():
+    found = tuning_view.content(measured.TUNING)
+    ranked, order = charts.of("tuning", found)
+    assert [bar.text for bar in ranked.panels[0].bars] == ["187 µs", "190 µs"]
+    assert [bar.style for bar in ranked.panels[0].bars] == [0, 1]
+    points = {point for line in order.panels[0].series for point in line.points}
+    assert points == {(1.0, 190e-6), (2.0, 187e-6)}
+    assert order.panels[0].marks[0].x == 2
+    found["results"] = found["results"][:1]
+    assert len(charts.of("tuning", found)) == 1
+    found["results"] = []
+    assert charts.of("tuning", found) == ()
+
+
+def test_ranked_tilings_have_bars_and_the_parts_of_their_times(content):
+    found = content("gemm -g h100,t4 --shape 4096 --dtype f16 --rank --top 30")
+    for ranking, (ranked, parts) in zip(
+        found["rankings"], zip(*[iter(of(found))] * 2, strict=True), strict=True
+    ):
+        best = ranking["best"]
+        bars = ranked.panels[0].bars
+        assert len(bars) == min(24, len(best))
+        assert [bar.value for bar in bars] == pytest.approx(
+            [one["time_s"] * 1e6 if best[-1]["time_s"] < 1e-3 else one["time_s"] * 1e3
+             for one in best[: len(bars)]])  # fmt: skip
+        highest = {}
+        for line in parts.panels[0].series:
+            for x, y in line.points:
+                highest[x] = max(y, highest.get(x, 0))
+        assert list(highest.values()) == pytest.approx([one["time_s"] for one in best])

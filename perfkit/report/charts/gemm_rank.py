@@ -1,0 +1,87 @@
+"""The tilings that a model likes best, by the least time that each can take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from perfkit.report.chart.model import Chart, Plot, Series
+from perfkit.report.chart.scale import linear, places, short
+from perfkit.report.chart.theme import SLOTS
+from perfkit.report.charts import bars
+
+
+def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
+    """For each product the tilings by name, and what else takes time in each of them."""
+    return tuple(
+        draw(one, best)
+        for one in content["rankings"]
+        if (best := [tiling for tiling in one["best"] if tiling["time_s"]])
+        for draw in (_ranked, _parts)
+    )
+
+
+def _ranked(one: Mapping[str, Any], best: Sequence[Mapping[str, Any]]) -> Chart:
+    limits = list(dict.fromkeys(map(_limit, best)))[:SLOTS]
+    rows = [
+        (_name(tiling), tiling["time_s"], limits.index(_limit(tiling)))
+        for tiling in best
+        if _limit(tiling) in limits
+    ]
+    left = one["tied"] - min(len(best), bars.MOST)
+    kinds = tuple(f"limited by {name}" for name in limits)
+    return Chart(
+        title=f"Least times: {_product(one, best)}",
+        summary=(
+            f"{one['compared']:,} tilings compared, {one['tied']:,} within 5 % of the best"
+            + (f", {left:,} of them not drawn" if left > 0 else "")
+        ),
+        panels=(bars.times(rows, title="least time", kinds=kinds),),
+    )
+
+
+def _parts(one: Mapping[str, Any], best: Sequence[Mapping[str, Any]]) -> Chart:
+    """What the tied ones differ in: how close the other limits come."""
+    names = list(dict.fromkeys(load["name"] for tiling in best for load in tiling["loads"]))
+    series: list[Series] = []
+    for name in names[:SLOTS]:
+        points = tuple(
+            (float(place), load["time_s"])
+            for place, tiling in enumerate(best, 1)
+            for load in tiling["loads"]
+            if load["name"] == name and load["time_s"]
+        )
+        if points:
+            series.append(Series(name=name, points=points, draw="points", style=len(series)))
+    most = max(y for line in series for _, y in line.points)
+    return Chart(
+        title=f"What each limit takes: {_product(one, best)}",
+        summary="the least time is that of the highest; what comes close limits next",
+        panels=(
+            Plot(
+                title="",
+                x=places("place", len(best)),
+                y=linear("time", most, text=lambda value: short(value, "s")),
+                series=tuple(series),
+            ),
+        ),
+    )
+
+
+def _product(one: Mapping[str, Any], best: Sequence[Mapping[str, Any]]) -> str:
+    p = best[0]
+    return f"{one['target']}, {p['m']}x{p['n']}x{p['k']} {p['dtype']}"
+
+
+def _limit(tiling: Mapping[str, Any]) -> str:
+    return " and ".join(tiling["limited_by"]) or str(tiling["bound_by"])
+
+
+def _name(tiling: Mapping[str, Any]) -> str:
+    t = tiling["tiling"]
+    parts = ["x".join(map(str, t["tile"])), f"{t['stages']} stages"]
+    if t["cluster"] != [1, 1]:
+        parts.append(f"cluster {'x'.join(map(str, t['cluster']))}")
+    if t["split_k"] != 1:
+        parts.append(f"split-K {t['split_k']}" if t["split_k"] else "stream-K")
+    return ", ".join(parts)
