@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from perfkit.compiled.binary import may_hold_code, read_binary
-from perfkit.compiled.files import reading, shown
+from perfkit.compiled.files import reading
 from perfkit.compiled.kinds import HEAD_BYTES
 from perfkit.compiled.reading import Collection
 from perfkit.errors import InputError
-from perfkit.files import printable
+from perfkit.files import printable, shown
 
 if TYPE_CHECKING:
     from perfkit.compiled.reading import Progress, Reading

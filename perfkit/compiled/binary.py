@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from perfkit.compiled.files import cubin_bytes, known_as, shown
+from perfkit.compiled.files import cubin_bytes, known_as
 from perfkit.compiled.kinds import is_cubin
 from perfkit.compiled.reading import Reading
 from perfkit.errors import InputError
+from perfkit.files import shown
 
 if TYPE_CHECKING:
     from pathlib import Path

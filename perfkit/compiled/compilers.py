@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from perfkit.compiled import nvcc, nvrtc, tools
 from perfkit.compiled.compile_options import CompileOptions, target_name
-from perfkit.compiled.files import shown
 from perfkit.compiled.refusals import is_for_nvcc
 from perfkit.errors import CompileError, Unavailable
+from perfkit.files import shown
 
 if TYPE_CHECKING:
     from perfkit.arch.types import ComputeCapability

@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Final
 
 from perfkit.compiled import tools
 from perfkit.compiled.cubin import read_image
-from perfkit.compiled.files import shown
 from perfkit.compiled.names import told_apart
 from perfkit.compiled.origins import of_image
 from perfkit.compiled.plain_images import plain_images
 from perfkit.compiled.reading import NoKernel, Reading
 from perfkit.compiled.source_names import named_images, unname
 from perfkit.errors import CubinError, InputError
-from perfkit.files import printable
+from perfkit.files import printable, shown
 from perfkit.record import record
 
 if TYPE_CHECKING:

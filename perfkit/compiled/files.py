@@ -1,4 +1,4 @@
-"""Files that users name: how they are shown, and what is said of those that cannot be read."""
+"""Files with kernels, read as far as their kind asks for: heads, cubins, texts for compilers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,12 @@ _BOM: Final = b"\xef\xbb\xbf"
 MAX_CUBIN: Final = 2**30  #: those of the largest libraries have some hundred MiB
 
 
-shown = files.shown
-
-
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Say why a file cannot be read."""
     with files.readable(path):
         if path.is_dir():
-            raise InputError("is a directory: name a .cu or .cubin file", where=shown(path))
+            raise InputError("is a directory: name a .cu or .cubin file", where=files.shown(path))
         yield
 
 
@@ -37,7 +34,7 @@ def known_as(path: Path, name: str | None) -> Iterator[None]:
         yield
     except InputError as error:
         if name is not None and error.where is not None:
-            error.where = error.where.replace(shown(path), name)
+            error.where = error.where.replace(files.shown(path), name)
         raise
 
 
@@ -69,12 +66,12 @@ def read_text(path: Path, what: str) -> bytes:
     with reading(path), path.open("rb") as file:
         text = file.read(_MAX_TEXT + 1)
     if len(text) > _MAX_TEXT:
-        raise InputError(f"larger than {_MAX_TEXT >> 20} MiB: not {what}", where=shown(path))
+        raise InputError(f"larger than {_MAX_TEXT >> 20} MiB: not {what}", where=files.shown(path))
     text = text.rstrip(b"\0")  # a C string written whole
     if (at := text.find(b"\0")) >= 0:
         raise InputError(
             "not text in UTF-8: it holds a zero byte",
-            where=f"{shown(path)}@{at:#x}",
+            where=f"{files.shown(path)}@{at:#x}",
             hint="a UTF-16 file has to be saved as UTF-8",
         )
     return text.removeprefix(_BOM)

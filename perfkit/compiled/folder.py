@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from perfkit.compiled.archive import read_zip
 from perfkit.compiled.binary import may_hold_code, read_binary
-from perfkit.compiled.files import read_head, shown
+from perfkit.compiled.files import read_head
 from perfkit.compiled.kinds import describe
 from perfkit.compiled.reading import Collection
 from perfkit.compiled.triton_cache import Foreign, read_entry
 from perfkit.errors import InputError
+from perfkit.files import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

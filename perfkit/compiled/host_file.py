@@ -12,8 +12,9 @@ import mmap
 import struct
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from perfkit.compiled.files import reading, shown
+from perfkit.compiled.files import reading
 from perfkit.errors import InputError
+from perfkit.files import shown
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from perfkit.compiled.binary import may_hold_code
 from perfkit.compiled.compile_options import CompileOptions, target_name
-from perfkit.compiled.files import read_head, shown
+from perfkit.compiled.files import read_head
 from perfkit.compiled.files import reading as opened
 from perfkit.compiled.kinds import describe, is_other_text, may_be_text
 from perfkit.compiled.reading import NoKernel, Reading
 from perfkit.compiled.stream import is_stream, read_stream
 from perfkit.errors import InputError, UsageError
+from perfkit.files import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -12,10 +12,9 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit import files
-from perfkit.compiled.files import shown
 from perfkit.compiled.reading import Reading
 from perfkit.errors import InputError
-from perfkit.files import printable
+from perfkit.files import printable, shown
 from perfkit.kernel import KernelResources
 
 if TYPE_CHECKING:

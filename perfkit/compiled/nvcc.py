@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Final
 
 from perfkit.compiled import cache, tools
 from perfkit.compiled.cache import CompiledSource
-from perfkit.compiled.files import read_text, shown
+from perfkit.compiled.files import read_text
 from perfkit.compiled.includes import source_key
 from perfkit.compiled.ptx import dynamic_shared_users, entries
 from perfkit.compiled.refusals import NO_HOST_COMPILER, refusal
 from perfkit.errors import Unavailable
+from perfkit.files import shown
 
 if TYPE_CHECKING:
     from perfkit.compiled.compile_options import CompileOptions

@@ -18,11 +18,12 @@ from perfkit.compiled import cache
 from perfkit.compiled.aside import aside
 from perfkit.compiled.cache import CompiledSource
 from perfkit.compiled.compile_options import CompileOptions, target_name
-from perfkit.compiled.files import read_text, shown
+from perfkit.compiled.files import read_text
 from perfkit.compiled.includes import encoded, source_key
 from perfkit.compiled.ptx import compiler_version, dynamic_shared_users, entries
 from perfkit.compiled.refusals import refusal
 from perfkit.errors import Unavailable, UsageError
+from perfkit.files import shown
 
 if TYPE_CHECKING:
     from perfkit.arch.types import ComputeCapability

@@ -15,10 +15,11 @@ from perfkit.arch.types import ComputeCapability
 from perfkit.compiled import cache, tools
 from perfkit.compiled.cache import CompiledSource
 from perfkit.compiled.compile_options import target_name
-from perfkit.compiled.files import read_text, shown
+from perfkit.compiled.files import read_text
 from perfkit.compiled.ptx import dynamic_shared_users, entries
 from perfkit.compiled.source import reading_of
 from perfkit.errors import CompileError, InputError, Unavailable, UsageError
+from perfkit.files import shown
 from perfkit.models.compatibility import ptx_compiles_for
 
 if TYPE_CHECKING:

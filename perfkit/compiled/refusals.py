@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from perfkit.access import EXTRAS
 from perfkit.compiled.declared import declared, listing
 from perfkit.compiled.demangle import demangle
-from perfkit.compiled.files import shown
 from perfkit.errors import CompileError, UsageError
+from perfkit.files import shown
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 from perfkit.compiled.compilers import compile_source
 from perfkit.compiled.cubin import read_cubin
 from perfkit.compiled.declared import declared, how_to_instantiate
-from perfkit.compiled.files import read_text, shown
+from perfkit.compiled.files import read_text
 from perfkit.compiled.ptxas_log import read_log
 from perfkit.compiled.reading import Reading
 from perfkit.compiled.warnings import warnings
 from perfkit.errors import CubinError, InputError
+from perfkit.files import shown
 
 if TYPE_CHECKING:
     from pathlib import Path

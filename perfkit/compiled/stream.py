@@ -7,11 +7,11 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from perfkit.compiled.files import MAX_CUBIN, reading, shown
+from perfkit.compiled.files import MAX_CUBIN, reading
 from perfkit.compiled.kinds import HEAD_BYTES, describe, is_cubin, may_be_text
 from perfkit.compiled.reading import Reading
 from perfkit.errors import InputError
-from perfkit.files import refuse_endless
+from perfkit.files import refuse_endless, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

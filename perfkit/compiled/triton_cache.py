@@ -16,9 +16,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.compiled.cubin import read_cubin
-from perfkit.compiled.files import cubin_bytes, shown
+from perfkit.compiled.files import cubin_bytes
 from perfkit.compiled.reading import Reading
 from perfkit.errors import InputError
+from perfkit.files import shown
 from perfkit.kernel import KernelResources
 from perfkit.record import record
 
