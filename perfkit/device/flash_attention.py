@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 _WARPS: Final = 4
 _TILE_Q: Final = 16 * _WARPS
 #: head size -> rows of K and V at once; for 128 half as many leave room for a third block per SM
-#: (H200: 262 TFLOP/s instead of 242)
 _TILE_KV: Final = {64: 64, 128: 32}
+#: blocks on an SM that the compiler leaves registers for
+_MIN_BLOCKS: Final = 3
 _DTYPES: Final = (DType.F16, DType.BF16)
 
 
@@ -95,6 +96,7 @@ def kernel(problem: Attention) -> AttentionKernel:
         "WARPS": _WARPS,
         "TILE_KV": tile_kv,
         "CAUSAL": int(p.is_causal),
+        "MIN_BLOCKS": _MIN_BLOCKS,
     }
     return AttentionKernel(
         text=source.text_of("flash_attention.cu", macros),

@@ -5,7 +5,8 @@
 // so far shrinks. Scores and sums are f32, the probabilities are rounded to OPERAND for the second
 // product. Causal: row i of q_rows sees the first i + 1 + kv_rows - q_rows rows of K.
 //
-// Macros: OPERAND f16 | bf16, OUT the same, OUT_BYTES 2, HEAD 64 | 128, WARPS, TILE_KV, CAUSAL 0 | 1.
+// Macros: OPERAND f16 | bf16, OUT the same, OUT_BYTES 2, HEAD 64 | 128, WARPS, TILE_KV, CAUSAL 0 | 1,
+// MIN_BLOCKS (on an SM).
 // Q, O: [heads, q_rows, HEAD]; K, V: [heads, kv_rows, HEAD]; rows: multiples of the tile.
 
 constexpr int THREADS = 32 * WARPS, TILE_Q = 16 * WARPS;
@@ -33,14 +34,16 @@ __device__ __forceinline__ float power_of_2(float x) {
   return y;
 }
 
+constexpr int ROWS_AT_ONCE = THREADS / CHUNKS;  // that the block copies, a chunk per thread
+static_assert(ROWS_AT_ONCE % 8 == 0, "then all rows of a thread are swizzled alike");
+
+// The thread's chunk of every ROWS_AT_ONCE-th row: `to` and `from` are those of its first.
 template <int ROWS>
 __device__ __forceinline__ void copy_rows(word to, const char* from) {
-  static_assert(ROWS * CHUNKS % THREADS == 0, "every thread copies as much");
+  static_assert(ROWS % ROWS_AT_ONCE == 0, "every thread copies as much");
 #pragma unroll
-  for (int i = threadIdx.x; i < ROWS * CHUNKS; i += THREADS) {
-    const word row = i / CHUNKS, chunk = i % CHUNKS;
-    copy_16(to + row * ROW_BYTES + ((chunk ^ swizzle_of<CHUNKS>(row)) << 4), from + i * 16);
-  }
+  for (int row = 0; row < ROWS; row += ROWS_AT_ONCE)
+    copy_16(to + row * ROW_BYTES, from + row * ROW_BYTES);
 }
 
 // Largest or sum over the four lanes that share a row.
@@ -53,7 +56,7 @@ __device__ __forceinline__ float over_row(float x, bool largest) {
   return x;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     flash_attention(const char* __restrict__ q, const char* __restrict__ k,
                     const char* __restrict__ v, char* __restrict__ o, int q_rows, int kv_rows,
                     float scale) {
@@ -68,15 +71,21 @@ extern "C" __global__ void __launch_bounds__(THREADS)
   const int seen = CAUSAL ? min(kv_rows, first_row + TILE_Q + ahead) : kv_rows;
   const int tiles = (seen + TILE_KV - 1) / TILE_KV;
 
+  const word my_row = threadIdx.x / CHUNKS, my_chunk = threadIdx.x % CHUNKS;
+  const word copied_to = my_row * ROW_BYTES + ((my_chunk ^ swizzle_of<CHUNKS>(my_row)) << 4);
+  const char* k_from = k + kv_at + threadIdx.x * 16;
+  const char* v_from = v + kv_at + threadIdx.x * 16;
   auto fetch = [&](int tile) {
     if (tile < tiles) {
-      const word to = kv_shared + tile % 2 * 2 * KV_BYTES;
-      copy_rows<TILE_KV>(to, k + kv_at + static_cast<long long>(tile) * KV_BYTES);
-      copy_rows<TILE_KV>(to + KV_BYTES, v + kv_at + static_cast<long long>(tile) * KV_BYTES);
+      const word to = kv_shared + copied_to + tile % 2 * 2 * KV_BYTES;
+      copy_rows<TILE_KV>(to, k_from);
+      copy_rows<TILE_KV>(to + KV_BYTES, v_from);
+      k_from += KV_BYTES;
+      v_from += KV_BYTES;
     }
     commit_copies();
   };
-  copy_rows<TILE_Q>(q_shared, q + q_at);
+  copy_rows<TILE_Q>(q_shared + copied_to, q + q_at + threadIdx.x * 16);
   fetch(0);
   wait_copies<0>();
   __syncthreads();
@@ -112,10 +121,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const int row = first_row + warp * 16 + lane / 4 + ahead;  // the last key that it sees
     const bool crosses = CAUSAL && (tile + 1) * TILE_KV - 1 > first_row + warp * 16 + ahead;
 #pragma unroll
-    for (int i = 0; i < KEYS * 8; ++i) {
-      x[i] = __uint_as_float(scores[i]) * scale;
-      const int key = tile * TILE_KV + i / 4 * 8 + 2 * (lane % 4) + i % 2;
-      if (crosses && key > row + i % 4 / 2 * 8) x[i] = -1e30f;
+    for (int i = 0; i < KEYS * 8; ++i) x[i] = __uint_as_float(scores[i]) * scale;
+    if (crosses) {
+#pragma unroll
+      for (int i = 0; i < KEYS * 8; ++i) {
+        const int key = tile * TILE_KV + i / 4 * 8 + 2 * (lane % 4) + i % 2;
+        if (key > row + i % 4 / 2 * 8) x[i] = -1e30f;
+      }
     }
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
