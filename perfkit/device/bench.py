@@ -11,9 +11,10 @@ from perfkit.analysis.measurement import LaunchFacts
 from perfkit.device.backend import Launch, launch_1d
 from perfkit.device.compared import Check, compared
 from perfkit.device.elements import ELEMENTS, as_numbers
+from perfkit.device.launchable import refuse_impossible
 from perfkit.device.program import build, build_path, build_text
 from perfkit.device.workload import Array, Case, Code, Fill, Map, Role, Scalar
-from perfkit.errors import DeviceError, InputError, InvalidLaunch, UsageError
+from perfkit.errors import DeviceError, InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,10 +42,15 @@ class Bench:
         self._loaded: dict[Code, Function] = {}
 
     def function(self, case: Case) -> Function:
-        """The case's kernel, loaded; once for each code."""
+        """The case's kernel, loaded; once for each code.
+
+        Raises:
+            InvalidLaunch: the case's launch is beyond a limit of the kernel or the card.
+        """
         if case.code not in self._loaded:
             self._loaded[case.code] = _load(self._card, case.code)
         found = self._loaded[case.code]
+        refuse_impossible(case.launch, found, self._card.device)
         if case.dynamic_optin:
             found.allow_dynamic(case.launch.dynamic_bytes)
         return found
@@ -52,12 +58,6 @@ class Bench:
     def launch(self, case: Case, function: Function) -> Launch:
         """The case's launch; a persistent one has as many blocks as the card holds at once."""
         launch = case.launch
-        if launch.threads > function.max_threads:
-            raise InvalidLaunch(
-                f"{function.name}: a block has {launch.threads} threads, "
-                f"compiled it takes at most {function.max_threads}",
-                hint=f"it uses {function.registers} registers per thread",
-            )
         if case.persistent is None:
             return launch
         held = self._held(launch, function) // case.persistent * case.persistent

@@ -22,10 +22,18 @@ _PACKAGES: Final = (
 _MIB: Final = 2**20
 
 
-def environment(device: Device, monitor: Monitor | None = None) -> Environment:
-    """What a measurement on ``device`` is made with; ``notes`` names what may disturb it."""
+def environment(
+    device: Device, monitor: Monitor | None = None, setup: CardSetup | None = None
+) -> Environment:
+    """What a measurement on ``device`` is made with; ``notes`` names what may disturb it.
+
+    Args:
+        device: the card.
+        monitor: NVML's view of it, if there is one already.
+        setup: what that said, if it was asked already.
+    """
     monitor = monitor or Monitor(device.uuid)
-    setup = monitor.setup()
+    setup = setup or monitor.setup()
     product, unknown = _product(device)
     return Environment(
         device=device.name,
@@ -43,7 +51,11 @@ def environment(device: Device, monitor: Monitor | None = None) -> Environment:
         python=platform.python_version(),
         packages=_packages(),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
-        notes=(*filter(None, (monitor.missing, unknown)), *_disturbances(setup)),
+        notes=(
+            *filter(None, (monitor.missing, unknown)),
+            *_modes(setup),
+            *neighbours(setup).values(),
+        ),
     )
 
 
@@ -58,13 +70,18 @@ def _product(device: Device) -> tuple[str | None, str | None]:
     return gpu.key, None
 
 
-def _disturbances(setup: CardSetup) -> Iterator[str]:
+def _modes(setup: CardSetup) -> Iterator[str]:
     if setup.mig:
         yield "MIG is on: the figures are those of a slice, peaks those of the whole card"
-    for neighbour in setup.neighbours:
-        held = neighbour.memory_bytes
-        memory = f", with {held // _MIB:,} MiB" if held else ""
-        yield f"process {neighbour.pid} is on the card, too{memory}"
+
+
+def neighbours(setup: CardSetup) -> dict[int, str]:
+    """Process on the card -> a note about it."""
+    return {
+        one.pid: f"process {one.pid} is on the card, too"
+        + (f", with {one.memory_bytes // _MIB:,} MiB" if one.memory_bytes else "")
+        for one in setup.neighbours
+    }
 
 
 def _toolkit() -> str | None:

@@ -10,12 +10,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.measurement import Device as Measured
 from perfkit.analysis.measurement import Failed, MeasureReport
 from perfkit.device.child import End, Failure, Limits, Outcome, run_child
-from perfkit.device.environment import environment
+from perfkit.device.environment import environment, neighbours
 from perfkit.device.machine import machine_of
 from perfkit.device.measured import measurement
 from perfkit.device.nvml import Monitor
@@ -130,18 +131,23 @@ class _Session:
         self._results: dict[str, list[dict[str, Any]]] = {}
         self._failures: dict[str, Failed] = {}
         self._failure: Failed | None = None  # of the card, whatever the item
+        self._known: set[int] = set()  # other processes that were on the card
+        self._late: list[str] = []  # notes about those that came while it was measured
         self.interrupted = False
 
     def all(self, items: Sequence[Item]) -> Measured:
         """Every run of every item."""
-        about = environment(self._device, self._monitor)
+        setup = self._monitor.setup()
+        about = environment(self._device, self._monitor, setup)
+        self._known = set(neighbours(setup))
         self._refuse_too_large(items)
         for number in range(self._plan.runs):
             if not self.interrupted and self._failure is None:
                 self._once(items, number)
+                self._look_around()
         machine = self._machine
         return Measured(
-            environment=about,
+            environment=replace(about, notes=(*about.notes, *self._late)),
             measurements=tuple(
                 measurement(
                     item,
@@ -157,6 +163,13 @@ class _Session:
             missing=self._lacks,
             failure=self._failure,
         )
+
+    def _look_around(self) -> None:
+        """Who has come onto the card; between runs no child of this process is."""
+        for pid, note in neighbours(self._monitor.setup()).items():
+            if pid not in self._known:
+                self._known.add(pid)
+                self._late.append(note)
 
     def _refuse_too_large(self, items: Sequence[Item]) -> None:
         there = self._device.memory_bytes

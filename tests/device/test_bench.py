@@ -89,10 +89,25 @@ def test_persistent_launches_fill_the_card(bench, card):
 
 def test_a_block_that_the_compiled_kernel_cannot_have(bench):
     case = add()
-    function = bench.function(case)
-    function.max_threads = 128
+    bench.function(case).max_threads = 128
     with pytest.raises(InvalidLaunch, match="at most 128"):
-        bench.launch(case, function)
+        bench.function(case)
+
+
+@pytest.mark.parametrize(
+    ("launch", "words"),
+    [
+        ({"grid": (2**31, 1, 1)}, r"the grid is 2,147,483,648 in x, .* at most 2,147,483,647"),
+        ({"grid": (1, 2**16, 1)}, r"the grid is 65,536 in y, .* at most 65,535"),
+        ({"block": (1, 1, 65)}, r"the block is 65 in z, NVIDIA H200 takes at most 64"),
+        ({"dynamic_bytes": 227 * 1024 + 1}, r"232,449 bytes .*\(0 of them static\).* 232,448"),
+        ({"grid": (6, 1, 1), "cluster": (4, 1, 1)}, r"the grid is 6 in x, which clusters of 4"),
+    ],
+)
+def test_a_launch_that_no_card_of_this_kind_can_have(bench, launch, words):
+    case = add()
+    with pytest.raises(InvalidLaunch, match=words):
+        bench.function(replace(case, launch=replace(case.launch, **launch)))
 
 
 def test_facts(bench):

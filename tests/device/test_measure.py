@@ -13,6 +13,7 @@ from perfkit.device.backend import Launch
 from perfkit.device.child import End, Failure, Outcome
 from perfkit.device.items import of_kernel, of_python, of_workloads
 from perfkit.device.measure import Plan, measure
+from perfkit.device.nvml import Neighbour
 from perfkit.device.properties import read_device, read_devices
 from perfkit.device.user_kernel import KernelSpec
 from perfkit.errors import UsageError
@@ -333,3 +334,23 @@ def test_python_code(card, tmp_path, monkeypatch):
     assert found.facts is None
     assert found.prediction.bound_s == pytest.approx(1e-3)
     assert found.verdict is Verdict.FASTER
+
+
+def test_processes_that_come_onto_the_card_meanwhile_are_told(card, monkeypatch):
+    class Busy(FakeMonitor):
+        """One process is there at first, another comes after the first run and stays."""
+
+        asked = 0
+
+        def setup(self):
+            Busy.asked += 1
+            pids = (7,) if Busy.asked < 2 else (7, 8)
+            there = tuple(Neighbour(pid=pid, memory_bytes=Busy.asked << 20) for pid in pids)
+            return replace(super().setup(), neighbours=there)
+
+    monkeypatch.setattr(module, "Monitor", Busy)
+    report = measure(small("copy", n=2**19), H200, QUICK, run=Children(costs(1e-6)))
+    assert report.devices[0].environment.notes == (
+        "process 7 is on the card, too, with 1 MiB",
+        "process 8 is on the card, too, with 2 MiB",
+    )
