@@ -269,7 +269,7 @@ def _collected(program: Program, what: What, how: Collection) -> tuple[ResultFil
     )
     attempts: list[Attempt] = []
     with progress("measuring") as tell, terminable(), interruptible() as interrupted:
-        for one in collect(side, what.runs, warm_up=how.warm_up, tell=tell or _nobody):
+        for one in collect(side, what.runs, warm_up=how.warm_up, tell=tell):
             attempts.append(one)  # noqa: PERF402 - what is done stays when Ctrl-C comes
     if interrupted:
         talk.note("nothing is recorded")
@@ -287,7 +287,3 @@ def _collected(program: Program, what: What, how: Collection) -> tuple[ResultFil
             talk.note(f"clocks were held down in run {one.number}: {', '.join(one.throttles)}")
     found = results(attempts, "baseline", machine.environment)
     return replace(found, environment={**found.environment, "command": program.title}), machine
-
-
-def _nobody(_: str) -> None:
-    return

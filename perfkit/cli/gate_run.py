@@ -169,7 +169,7 @@ def run(
     )
     kept = _keeper(keep, before is None)
     with progress("measuring") as tell, terminable():
-        done = gate_run(plan, baseline, candidate, tell=tell or _nobody, keep=kept)
+        done = gate_run(plan, baseline, candidate, tell=tell, keep=kept)
     _say(done)
     found = policy.outcome((), done.verdicts)
     report = Report(
@@ -184,10 +184,6 @@ def run(
             raise
     if done.stopped is Stopped.INTERRUPTED:
         raise typer.Exit(EXIT_INTERRUPTED)
-
-
-def _nobody(_: str) -> None:
-    return
 
 
 def _side(name: str, program: Program, candidate: Program, how: Collection, machine: Here) -> Side:

@@ -101,7 +101,7 @@ def measure(
     devices = devices_of(effort.device)
     items = asked(devices)
     with progress("measuring") as tell, terminable():
-        report = run(items, devices, plan, ceilings=known, tell=tell or _nobody)
+        report = run(items, devices, plan, ceilings=known, tell=tell)
     emit(
         "measure",
         document=lambda: view.document(report),
@@ -114,10 +114,6 @@ def measure(
     mine.tell_failures(report)
     if report.exit_code:
         raise typer.Exit(report.exit_code)
-
-
-def _nobody(_: str) -> None:
-    return
 
 
 def _list(names: Sequence[str], format: options.Format, output: Path | None) -> None:  # noqa: A002

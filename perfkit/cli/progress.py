@@ -16,10 +16,10 @@ _CLEAR: Final = "\r\x1b[K"
 
 
 @contextmanager
-def progress(verb: str = "reading") -> Iterator[Callable[[str], None] | None]:
-    """A function to tell what is being read, or done; None where nobody watches."""
+def progress(verb: str = "reading") -> Iterator[Callable[[str], None]]:
+    """A function to tell what is being read, or done; it does nothing where nobody watches."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield None
+        yield lambda _: None
         return
     start = time.monotonic()
     written = False

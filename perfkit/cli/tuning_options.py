@@ -79,9 +79,7 @@ def tune(
 
     plan = Plan(runs=mine.runs, samples=20, most_seconds=0.5, warmup_s=0.03)
     with progress("measuring") as tell, terminable():
-        found = work(
-            Try(most=mine.tries, plan=plan, ceilings=ceilings, tell=tell or (lambda _: None))
-        )
+        found = work(Try(most=mine.tries, plan=plan, ceilings=ceilings, tell=tell))
     emit(
         "tuning",
         document=lambda: view.document(found),
