@@ -35,38 +35,33 @@ extern "C" __global__ void struct_of_arrays(const float* __restrict__ mass,
     }
 }
 
-// Transposes of a rows x columns matrix. A block of 32 x WARPS threads takes 64 x 64 floats. Blocks
-// go down bands of BAND tiles, so that those at work together are near in both matrices.
-#ifdef WARPS
+// Transposes of a rows x columns matrix; a block of TILE x HEIGHT threads takes TILE x TILE floats.
+// Blocks go down a column of tiles before they take the next, so that those at work together write
+// whole rows of b, one after the other. To write pieces of many rows takes DRAM a quarter longer, to
+// read them a tenth.
+#ifdef HEIGHT
 #define TILE 64
-#define LANES 32
-#define BAND 32
 
 struct Place {
-    int row, column;  // of the tile's first float
+    int row, column;  // of the tile's first float in a
 };
 
-__device__ __forceinline__ Place tile_of_block(int rows, int columns)
+__device__ __forceinline__ Place tile_of_block(int rows)
 {
-    int down = (rows + TILE - 1) / TILE, across = (columns + TILE - 1) / TILE;
-    int band = blockIdx.x / (BAND * across), first = band * BAND;
-    int height = min(BAND, down - first), in_band = blockIdx.x - first * across;
-    return {(first + in_band % height) * TILE, in_band / height * TILE};
+    int down = (rows + TILE - 1) / TILE;
+    return {(int)blockIdx.x % down * TILE, (int)blockIdx.x / down * TILE};
 }
 
 extern "C" __global__ void transpose_naive(const float* __restrict__ a, float* __restrict__ b,
                                            int rows, int columns)
 {
-    Place tile = tile_of_block(rows, columns);
+    Place tile = tile_of_block(rows);
+    int x = tile.column + threadIdx.x;
 #pragma unroll
-    for (int half = 0; half < TILE; half += LANES) {
-        int x = tile.column + half + threadIdx.x;
-#pragma unroll
-        for (int i = 0; i < TILE; i += WARPS) {
-            int y = tile.row + i + threadIdx.y;
-            if (x < columns && y < rows && i + threadIdx.y < TILE)
-                b[(index)x * rows + y] = a[(index)y * columns + x];
-        }
+    for (int i = 0; i < TILE; i += HEIGHT) {
+        int y = tile.row + i + threadIdx.y;
+        if (x < columns && y < rows && i + threadIdx.y < TILE)
+            b[(index)x * rows + y] = a[(index)y * columns + x];
     }
 }
 
@@ -74,25 +69,21 @@ template <int PITCH>
 __device__ __forceinline__ void through_tile(const float* a, float* b, int rows, int columns)
 {
     __shared__ float tile[TILE * PITCH];
-    Place place = tile_of_block(rows, columns);
-    int row0 = place.row, column0 = place.column;
+    Place place = tile_of_block(rows);
+    int row0 = place.row, column0 = place.column, x = threadIdx.x;
 #pragma unroll
-    for (int i = 0; i < TILE; i += WARPS)
-#pragma unroll
-        for (int half = 0; half < TILE; half += LANES) {
-            int y = i + threadIdx.y, x = half + threadIdx.x;
-            if (y < TILE && row0 + y < rows && column0 + x < columns)
-                tile[y * PITCH + x] = a[(index)(row0 + y) * columns + column0 + x];
-        }
+    for (int i = 0; i < TILE; i += HEIGHT) {
+        int y = i + threadIdx.y;
+        if (y < TILE && row0 + y < rows && column0 + x < columns)
+            tile[y * PITCH + x] = a[(index)(row0 + y) * columns + column0 + x];
+    }
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < TILE; i += WARPS)
-#pragma unroll
-        for (int half = 0; half < TILE; half += LANES) {
-            int y = i + threadIdx.y, x = half + threadIdx.x;
-            if (y < TILE && column0 + y < columns && row0 + x < rows)
-                b[(index)(column0 + y) * rows + row0 + x] = tile[x * PITCH + y];
-        }
+    for (int i = 0; i < TILE; i += HEIGHT) {
+        int y = i + threadIdx.y;
+        if (y < TILE && column0 + y < columns && row0 + x < rows)
+            b[(index)(column0 + y) * rows + row0 + x] = tile[x * PITCH + y];
+    }
 }
 
 extern "C" __global__ void transpose_tiled(const float* __restrict__ a, float* __restrict__ b,

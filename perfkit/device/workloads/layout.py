@@ -105,14 +105,16 @@ def _transpose(kernel: str, l1_per_warp: Callable[[], float], l2_per_warp: float
     """A transpose; bytes through L1 and L2 for each 32 floats, both directions together."""
 
     def build(sizes: Sizes) -> Case:
-        rows, columns, threads = sizes["rows"], sizes["columns"], whole_warps(sizes)
+        rows, columns, threads = sizes["rows"], sizes["columns"], whole_warps(sizes, _TILE)
         if max(rows, columns) >= 2**21:
             raise UsageError(f"rows, columns = {rows}, {columns}: at most {2**21 - 1} each")
-        n = rows * columns
+        if threads % _TILE:
+            raise UsageError(f"threads = {threads}: the kernel takes rows of {_TILE}")
+        n, height = rows * columns, threads // _TILE
         return Case(
-            code=Code(kernel=kernel, file=_FILE, defines=(f"WARPS={threads // 32}",)),
+            code=Code(kernel=kernel, file=_FILE, defines=(f"HEIGHT={height}",)),
             launch=Launch(
-                grid=(-(-columns // _TILE) * -(-rows // _TILE), 1, 1), block=(32, threads // 32, 1)
+                grid=(-(-columns // _TILE) * -(-rows // _TILE), 1, 1), block=(_TILE, height, 1)
             ),
             arrays=arrays("f32", [("a", n, Role.IN), ("b", n, Role.OUT)]),
             arguments=("a", "b", i32(rows), i32(columns)),
@@ -167,7 +169,7 @@ def _tile(name: str, summary: str, build: Callable[[Sizes], Case]) -> Workload:
         summary=summary,
         sizes={"rows": 15968, "columns": 15968, "threads": 256},
         size="rows",
-        checks=({"rows": 517, "columns": 1030}, {"rows": 3, "columns": 70, "threads": 96}),
+        checks=({"rows": 517, "columns": 1030}, {"rows": 3, "columns": 70, "threads": 192}),
         build=build,
     )
 
