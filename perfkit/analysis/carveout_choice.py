@@ -33,8 +33,7 @@ class CarveoutChoice:
     last_percent: int | None  #: the same up to here
     configured_bytes: int  #: of shared memory, under this preference
     l1_bytes: int
-    default_configured_bytes: int  #: without a preference
-    default_l1_bytes: int
+    default_l1_bytes: int  #: without a preference
     evidence: str  #: measured | assumed on this capability; dedicated: nothing to configure
 
 
@@ -66,7 +65,6 @@ def choose(capability: Capability, launch: Launch) -> CarveoutChoice:
         last_percent=None if is_default else last,
         configured_bytes=best.configured_bytes,
         l1_bytes=best.l1_bytes,
-        default_configured_bytes=default.configured_bytes,
         default_l1_bytes=default.l1_bytes,
         evidence=capability.shared_memory.carveout_evidence or "dedicated",
     )

@@ -466,7 +466,7 @@ def test_the_carveout_step_by_step():
     assert (choice.percent, choice.last_percent) == (8, 12)
     assert choice.configured_bytes == 32 * 1024
     assert choice.l1_bytes == (256 - 32) * 1024
-    assert choice.default_configured_bytes == 64 * 1024  # room for twice the blocks
+    assert choice.default_l1_bytes == (256 - 64) * 1024  # room for twice the blocks
     assert choice.evidence == "measured"
 
 
