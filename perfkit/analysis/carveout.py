@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from perfkit.analysis.carveout_choice import CarveoutChoice, choose
-from perfkit.analysis.configured import configured_shared_bytes
 from perfkit.analysis.launch import Launch
+from perfkit.analysis.shared_capacity import configured_shared_bytes
 from perfkit.arch.types import Target
 from perfkit.models.carveout import NO_PREFERENCE, carveout_bytes, l1_bytes
 from perfkit.models.occupancy import Refusal

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from perfkit.analysis.configured import configured_shared_bytes
 from perfkit.analysis.launch import Launch
 from perfkit.analysis.next_block import NextBlock, next_block
+from perfkit.analysis.shared_capacity import configured_shared_bytes
 from perfkit.analysis.steps import Step, steps
 from perfkit.models.carveout import NO_PREFERENCE, l1_bytes
 from perfkit.models.cluster import check_cluster

@@ -77,14 +77,14 @@ def configured_shared_bytes(
     >>> configured_shared_bytes("9.0", 256, 32, 4096)
     102400
     """
-    from perfkit.analysis import configured
+    from perfkit.analysis import shared_capacity
 
     given = {"threads": threads, "regs": regs, "smem": smem, "carveout": carveout}
     if all(
         hasattr(value, "__index__") and not getattr(value, "ndim", 0) for value in given.values()
     ):
         given = {name: inputs.whole(name, value) for name, value in given.items()}
-    return configured.configured_shared_bytes(capability_of(target), **given)
+    return shared_capacity.configured_shared_bytes(capability_of(target), **given)
 
 
 @overload

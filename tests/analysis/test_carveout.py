@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from perfkit.analysis.carveout import table
-from perfkit.analysis.configured import configured_shared_bytes
 from perfkit.analysis.launch import Launch
+from perfkit.analysis.shared_capacity import configured_shared_bytes
 from perfkit.arch import catalog
 from perfkit.errors import InvalidLaunch
 from perfkit.models.carveout import carveout_bytes

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from perfkit.analysis.configured import configured_shared_bytes
+from perfkit.analysis.shared_capacity import configured_shared_bytes
 from perfkit.analysis.sweep import blocks_per_sm
 from perfkit.arch import catalog
 from perfkit.errors import UsageError

@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from perfkit.analysis.configured import configured_shared_bytes
+from perfkit.analysis.shared_capacity import configured_shared_bytes
 from perfkit.analysis.validation import Pair, Tally
 from perfkit.device.backend import launch_1d
 from perfkit.device.experiments.resident_kernels import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from perfkit.analysis.configured import configured_shared_bytes
+from perfkit.analysis.shared_capacity import configured_shared_bytes
 from perfkit.arch import catalog
 from perfkit.errors import UsageError
 from tests.oracle.rows import rows
