@@ -143,9 +143,13 @@ def ask(target: Target, question: GemmQuestion) -> tuple[Problem, Machine]:
         accumulate=roof.accumulate,
         out=question.out or product_type(roof.dtype),
     )
-    l2 = gpu.memory.l2_bytes or 0
     return found, Machine(
-        target=target, sm_count=gpu.sm_count, roof=roof, levels=levels, l2_bytes=l2
+        target=target,
+        sm_count=gpu.sm_count,
+        roof=roof,
+        levels=levels,
+        l2_bytes=gpu.memory.l2_bytes or 0,
+        ceilings=next((one for one in question.roofs.ceilings if one.gpu == gpu.key), None),
     )
 
 

@@ -1,24 +1,25 @@
-"""All tilings of a matrix product compared by their bounds, ten thousand in a fraction of a second.
+"""All tilings of a matrix product compared by their times, ten thousand in a fraction of a second.
 
-The order, first to last: the least time, tilings within 5 % of the best being equal; then more SMs
-with work; fewer bytes through L2, partial sums included; fewer through shared memory; more bytes in
-flight (stages ahead times resident blocks); data-parallel before split-K before stream-K; and the
-sizes themselves, so that it never depends on chance. The bound cannot tell tied tilings apart: a
-measurement has to.
+The order, first to last: the time expected, tilings within 5 % of the best being equal; then more
+SMs with work; fewer bytes through L2, partial sums included; fewer through shared memory; three
+stages or more before two; fewer steps; more bytes in flight (stages ahead times resident blocks);
+data-parallel before split-K before stream-K; and the sizes themselves, so that it never depends on
+chance. The model cannot tell tied tilings apart: a measurement has to.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.gemm import GemmEstimate, GemmQuestion, ask, estimate
-from perfkit.analysis.gemm_schedule import loads, usable_sms
+from perfkit.analysis.gemm_schedule import in_a_column, loads, usable_sms
 from perfkit.analysis.sweep import blocks_per_sm
 from perfkit.errors import UsageError
 from perfkit.models import gemm_tile
 from perfkit.models.gemm_rank import TIED, Candidate, candidates
 from perfkit.models.gemm_tile import Tiling
+from perfkit.models.gemm_time import expected
 from perfkit.models.gemm_traffic import Cache, grid, traffic
 from perfkit.record import record
 
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
     from perfkit.analysis.gemm_schedule import Machine
     from perfkit.arch.types import Target
     from perfkit.models.gemm_instructions import Instruction
-    from perfkit.models.gemm_traffic import Problem
+    from perfkit.models.gemm_traffic import Grid, Problem, Traffic
 
     Floats = NDArray[np.float64]
+
+_ENOUGH_STAGES: Final = 3
 
 
 @record
@@ -164,19 +167,44 @@ def _keys(
         ops=np,
     )
     rates = {load.name: load.rate_per_s for load in loads(moved, machine.roof, machine.levels)}
-    amounts = (moved.flops, moved.dram_bytes, moved.l2_bytes, moved.l1_bytes)
-    names = (machine.roof.unit, "dram", "l2", "l1")
+    amounts = (moved.flops, moved.dram_bytes, moved.l1_bytes)
+    names = (machine.roof.unit, "dram", "l1")
     times = [
         amount / rate
         for name, amount in zip(names, amounts, strict=True)
         if (rate := rates[name]) is not None
     ]
+    likely = expected(
+        p,
+        t,
+        one,
+        g,
+        moved,
+        blocks_per_sm=resident,
+        sm_count=sms,
+        rates=machine.rates(one),
+        together=in_a_column(g, question.swizzle, np),
+        ops=np,
+    )
+    return (np.max([*times, likely], axis=0), *_order(p, t, g, moved, resident, usable))
+
+
+def _order(
+    p: Problem, t: Tiling, g: Grid, moved: Traffic, resident: Floats, usable: Floats
+) -> list[Floats]:
+    """What decides between tilings that are tied."""
+    import numpy as np
+
+    # with two stages nothing is on its way while a slice is waited for
+    waits = (t.stages < _ENOUGH_STAGES).astype(float)
     ahead = (t.stages - 1) * gemm_tile.stage_bytes(t, p.dtype) * resident
     schedule = np.where(t.split_k == 0, np.inf, t.split_k)
     sizes = [getattr(t, name) for name in Candidate._fields]
     in_use = np.minimum(g.blocks, usable)
-    order = (-in_use, moved.l2_bytes, moved.l1_bytes, -ahead, schedule, *sizes)
-    return (np.max(times, axis=0), *order)
+    return [
+        *(-in_use, moved.l2_bytes, moved.l1_bytes, waits, g.k_steps, -ahead, schedule),
+        *sizes,
+    ]
 
 
 def _gcd(x: Floats, y: Floats) -> NDArray[np.int64]:

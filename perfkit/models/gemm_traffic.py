@@ -195,7 +195,7 @@ def traffic(
         ops: ``SCALAR``, or ``numpy`` with arrays in ``t``, ``g`` and ``blocks_per_sm``.
     """
     per_step = 2 * t.tile_m * t.tile_n * t.tile_k
-    reads = _shared_elements(t, instruction) * t.tile_k * p.dtype.bits / 8
+    reads = shared_elements(t, instruction) * t.tile_k * p.dtype.bits / 8
     a_bytes, b_bytes = p.m * p.k * p.dtype.bits / 8, p.k * p.n * p.dtype.bits / 8
     partial = _partial_bytes(p, t, g, gcd, ops)
     spilled = ops.where(partial <= 2 * cache.l2_bytes, 0, partial)
@@ -215,7 +215,7 @@ def traffic(
     )
 
 
-def _shared_elements(t: Tiling, instruction: Instruction) -> Int:
+def shared_elements(t: Tiling, instruction: Instruction) -> Int:
     """Elements of A and B that the warps of a block read for each k."""
     m, n = t.warp_m, t.warp_n
     if instruction.reads_shared:

@@ -103,6 +103,7 @@ class Ceilings:
     latencies_s: dict[str, float] = field(default_factory=dict)
     #: FLOP/s of one kind of instruction where a type has several: ``bf16/f32 mma.sync``
     instructions: dict[str, float] = field(default_factory=dict)
+    launch_s: float | None = None  #: of an empty kernel, between the marks that time any kernel
 
 
 def roofs(gpu: Gpu, capability: Capability, clock_hz: int | None = None) -> tuple[Roof, ...]:

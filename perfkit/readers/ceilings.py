@@ -86,6 +86,7 @@ def parse(text: str | bytes, origin: str) -> Ceilings:
         mixes=mixes,
         latencies_s=latencies,
         instructions=_instructions(document, origin),
+        launch_s=_launch_s(document, origin),
     )
 
 
@@ -118,6 +119,16 @@ def _latencies(document: dict[str, Any], origin: str) -> dict[str, float]:
         for level in _LEVELS
         if entry.get("what") == level
     }
+
+
+def _launch_s(document: dict[str, Any], origin: str) -> float | None:
+    """The least that a launch takes: ``"group": "launch", "what": "empty kernel", "unit": "s"``."""
+    found = [
+        _number(entry, "value", where)
+        for where, entry in _entries(document, "others", origin)
+        if (entry.get("group"), entry.get("what")) == ("launch", "empty kernel")
+    ]
+    return min(found, default=None)
 
 
 def _gpu(name: Any, origin: str) -> str:

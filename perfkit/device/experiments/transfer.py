@@ -17,6 +17,7 @@ from perfkit.device.backend import launch_1d
 from perfkit.device.experiments.ceiling import Bench, Way, rate
 from perfkit.device.experiments.issue import SOURCE
 from perfkit.device.program import build
+from perfkit.device.timing import Sampling
 
 _BYTES: Final = 256 * 2**20
 _REPEATS: Final = 9
@@ -67,10 +68,22 @@ def transfer(bench: Bench) -> Iterator[Ceiling]:
 
 
 def launch(bench: Bench) -> Iterator[Ceiling]:
-    """What an empty kernel takes: from the call to its end, and of many in a row each."""
+    """What an empty kernel takes: on the card, from the call to its end, and of many in a row."""
     card = bench.card
     (nothing,) = build(card, SOURCE, ["nothing"])
     once = card.prepare(nothing, launch_1d(1, 32), ())
+    timing = bench.stopwatch.time(once, Sampling(cold=False))
+    yield Ceiling(
+        group="launch",
+        name="empty kernel",
+        value=timing.median_s,
+        unit="s",
+        how="between the marks that time any kernel, the launch in the queue",
+        tried=1,
+        median_of=len(timing.samples_s),
+        sm_clock_hz=timing.sm_clock_hz,
+        throttles=timing.throttles,
+    )
 
     def alone() -> None:
         once()
