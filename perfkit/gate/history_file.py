@@ -14,7 +14,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
+from datetime import date as day
 from io import BytesIO
 from math import isfinite
 from pathlib import Path
@@ -109,10 +110,12 @@ def load(where: str) -> tuple[list[Row], tuple[str, ...]]:
     notes: list[str] = []
     for name in names:
         try:
-            table = pq.read_table(BytesIO(place.read(name)))
+            # no threads: one that only starts when the program ends aborts it
+            file = pq.ParquetFile(BytesIO(place.read(name)), pre_buffer=False)
+            table = file.read(use_threads=False)
             content = table.to_pylist()
         except _UNREADABLE as error:
-            notes.append(f"{name} is left out: it is no Parquet file ({_line(error)})")
+            notes.append(f"{name} is left out: it cannot be read as Parquet ({_line(error)})")
             continue
         missing = [column for column in _NEEDED if column not in table.column_names]
         if missing:
@@ -141,6 +144,8 @@ def _row(found: Mapping[str, Any], where: str) -> Row | None:
             date = datetime.fromisoformat(date)
         except ValueError:
             return None
+    if type(date) is day:
+        date = datetime.combine(date, time())
     if not isinstance(date, datetime) or not isinstance(value, int | float):
         return None
     # one benchmark in ms and in s is one series
