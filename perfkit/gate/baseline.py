@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _MOST_BYTES: Final = 2**30
 #: what is kept beside the runs, where it is known
 ABOUT: Final = ("date", "command", "commit", "host", "sm_clock_mhz", "perfkit", "archdb")
-#: a threshold has to lie above the noise floor, and is 100 % at most, which lets code pass that
-#: takes twice as long: none suits a floor beyond
+#: a threshold has to lie above the noise floor; above this one any lets code pass that takes twice
+#: as long
 MOST_FLOOR: Final = 1.0
 #: what ``merge.joined`` puts between values of files that differ
 _DIFFERS: Final = " | "

@@ -246,14 +246,14 @@ def _trace(rows: Sequence[Row], last: int | None, least: float, risk: float) -> 
         for name, mine in groups
     ]
     found = changes([one.value for one in commits], risk=risk, least=least)
-    first = rows[0]
+    first, newest = rows[0], rows[-1]
     bounds = [0, *(change.at for change in found.changes), len(commits)]
     steps = [
         Step(
             first=commits[change.at],
             last=commits[change.at - 1],
             change=change,
-            worse=(change.ratio > 1) is not first.higher_is_better,
+            worse=(change.ratio > 1) is not newest.higher_is_better,
             before=median(one.value for one in commits[bounds[i] : change.at]),
             after=median(one.value for one in commits[change.at : bounds[i + 2]]),
             causes=_causes(groups[change.at - 1][1], groups[change.at][1]),
@@ -265,12 +265,12 @@ def _trace(rows: Sequence[Row], last: int | None, least: float, risk: float) -> 
         metric=first.metric,
         unit=first.unit,
         gpu=first.gpu,
-        higher_is_better=first.higher_is_better,
+        higher_is_better=newest.higher_is_better,
         commits=tuple(commits),
         steps=tuple(steps),
         noise=found.noise,
         enough=found.enough,
-        backdated=tuple(b for a, b in pairwise(commits) if b.date < a.date - _CLOCKS),
+        backdated=tuple(b for a, b in pairwise(commits) if a.date - b.date > _CLOCKS),
     )
 
 

@@ -11,13 +11,11 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
-from datetime import UTC, datetime, time
-from datetime import date as day
+from datetime import UTC
 from io import BytesIO
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
@@ -25,7 +23,7 @@ from uuid import uuid4
 from perfkit import durable, files
 from perfkit.errors import InputError, NoExtra, UsageError
 from perfkit.gate.history import Row
-from perfkit.readers.quantities import quantity
+from perfkit.gate.history_row import row_of
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -120,10 +118,10 @@ def load(where: str) -> tuple[list[Row], tuple[str, ...]]:
         missing = [column for column in _NEEDED if column not in table.column_names]
         if missing:
             raise InputError(f"no history: it has no column {missing[0]!r}", where=name)
-        found = [_row(one, name) for one in content]
+        found = [row_of(one, name) for one in content]
         rows += [row for row in found if row is not None]
         if lost := found.count(None):
-            notes.append(f"{lost} rows of {name} are left out: no measurement, or no date")
+            notes.append(f"{lost} rows of {name} are left out: no name, no date or no measurement")
     if not rows:
         raise InputError(
             "no history",
@@ -135,37 +133,6 @@ def load(where: str) -> tuple[list[Row], tuple[str, ...]]:
 
 def _line(error: Exception) -> str:
     return files.printable((str(error).splitlines() or [type(error).__name__])[0])[:120]
-
-
-def _row(found: Mapping[str, Any], where: str) -> Row | None:
-    value, date = found["value"], found["date"]
-    if isinstance(date, str):
-        try:
-            date = datetime.fromisoformat(date)
-        except ValueError:
-            return None
-    if type(date) is day:
-        date = datetime.combine(date, time())
-    if not isinstance(date, datetime) or not isinstance(value, int | float):
-        return None
-    # one benchmark in ms and in s is one series
-    known = quantity(str(found.get("unit") or "s"))
-    value = float(value) if known is None else known.of(value)
-    if not isfinite(value) or value <= 0 or not found["benchmark"]:
-        return None
-    if date.tzinfo is None:
-        date = date.replace(tzinfo=UTC)
-    defaults = {"metric": "time", "unit": "s", "run": "", "recording": where}
-    texts = {
-        field.name: str(found.get(field.name) or defaults.get(field.name, ""))
-        for field in fields(Row)
-        if field.name not in {"value", "date", "higher_is_better"}
-    }
-    if known is not None:
-        texts["unit"] = known.unit.value
-    return Row(
-        value=value, date=date, higher_is_better=bool(found.get("higher_is_better")), **texts
-    )
 
 
 def _type(pa: Any, name: str) -> Any:

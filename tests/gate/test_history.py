@@ -94,6 +94,18 @@ def test_a_clock_set_back_changes_nothing(back):
         assert [(step.first.name, step.worse) for step in dated.steps] == [("c00", False)]
 
 
+def test_dates_at_the_end_of_time_are_dates():
+    found = [replace(one, date=datetime.min.replace(tzinfo=UTC)) for one in rows()]
+    assert history(found).traces[0].backdated == ()
+
+
+def test_a_direction_that_was_corrected_is_the_last_one():
+    found = [replace(one, higher_is_better=one.commit >= "c15") for one in rows()]
+    (trace,) = history(found).traces
+    assert trace.higher_is_better
+    assert [step.worse for step in trace.steps] == [False]
+
+
 def test_clocks_that_differ_by_seconds_are_not_worth_a_word():
     found = [replace(one, date=START - timedelta(seconds=int(one.commit[1:]))) for one in rows()]
     (trace,) = history(found).traces

@@ -152,7 +152,16 @@ def test_flipped_bytes_are_never_a_traceback(tmp_path):
 
 @pytest.mark.parametrize(
     ("column", "value"),
-    [("value", None), ("value", float("nan")), ("value", 0.0), ("value", -1.0), ("benchmark", "")],
+    [
+        ("value", None),
+        ("value", float("nan")),
+        ("value", 0.0),
+        ("value", -1.0),
+        ("value", 1e300),
+        ("value", 1e-300),
+        ("benchmark", ""),
+        ("benchmark", None),
+    ],
 )
 def test_rows_that_are_no_measurement_are_counted(tmp_path, column, value):
     good = {name: [item] * 2 for name, item in asdict(row(0, 1.0)).items()}

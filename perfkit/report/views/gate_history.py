@@ -15,6 +15,7 @@ _BARS: Final = "▁▂▃▄▅▆▇█"
 #: characters of a sparkline; of more commits several share one
 _WIDTH: Final = 40
 _NAME: Final = 12  #: characters of a commit
+_LONGEST: Final = 40  #: characters of a name that is no hash
 #: a series that moves by less than this is drawn as flat
 _FLAT_SHARE: Final = 0.02
 
@@ -122,9 +123,10 @@ def _size(step: Step) -> str:
 
 
 def _short(commit: str) -> str:
-    """A commit's hash cut short; a date is left as it is."""
-    is_hash = len(commit) > _NAME and all(c in "0123456789abcdef" for c in commit)
-    return commit[:_NAME] if is_hash else commit
+    """A commit's hash cut short; a date, a tag or any other name of usual length stays."""
+    if len(commit) > _NAME and all(c in "0123456789abcdef" for c in commit):
+        return commit[:_NAME]
+    return commit if len(commit) <= _LONGEST else f"{commit[: _LONGEST - 1]}…"
 
 
 def _step(trace: Trace, step: Step) -> tuple[Any, ...]:
