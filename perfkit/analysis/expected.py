@@ -1,8 +1,8 @@
 """The time to expect of a launch: its bound, less what is known to stay short of the best rates.
 
 DRAM has the rate of this mix of reads and writes, and one kind of instruction its own, where a
-ceilings file knows them; every instruction takes an issue slot, where they are counted; and what
-each SM has its own of takes as long as the SM with most blocks.
+ceilings file knows them; every instruction takes an issue slot, where they are counted; what each
+SM has its own of takes as long as the SM with most blocks; a kernel may have a model of its own.
 """
 
 from __future__ import annotations
@@ -26,13 +26,16 @@ _OF_AN_SM: Final = frozenset({"simt", "tensor", "l1"})
 _MIXES: Final = {"read": 0.0, "triad": 1 / 3, "copy": 1 / 2, "write": 1.0}
 
 
-def expected_s(machine: Machine, demand: Demand, loads: Sequence[Load]) -> float:
+def expected_s(
+    machine: Machine, demand: Demand, loads: Sequence[Load], blocks_per_sm: int | None = None
+) -> float:
     """Seconds.
 
     Args:
         machine: the card.
         demand: what there is to do.
         loads: of its bound; at least one has a known rate.
+        blocks_per_sm: resident blocks, if they are known.
     """
     blocks = demand.blocks
     uneven = unevenness(grid=blocks, sm_count=machine.gpu.sm_count) if blocks else 1.0
@@ -41,6 +44,8 @@ def expected_s(machine: Machine, demand: Demand, loads: Sequence[Load]) -> float
         found = _slowed(machine, demand, load)
         if found.time_s is not None:
             times.append(found.time_s * (uneven if found.name in _OF_AN_SM else 1.0))
+    if demand.model is not None:
+        times.append(demand.model.expected_s(machine, blocks_per_sm) or 0.0)
     return max(times)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.gemm import GemmEstimate, GemmQuestion, ask, estimate
 from perfkit.analysis.gemm_schedule import in_a_column, loads, usable_sms
+from perfkit.analysis.products import product
 from perfkit.analysis.sweep import blocks_per_sm
 from perfkit.errors import UsageError
 from perfkit.models import gemm_tile
@@ -132,9 +133,9 @@ def _usable(target: Target, table: NDArray[np.int64]) -> Floats:
 
     of = dict(zip(Candidate._fields, table, strict=True))
     sizes = of["cluster_m"] * of["cluster_n"]
-    found = np.empty(sizes.shape)
+    found, gpu = np.empty(sizes.shape), product(target)
     for size in np.unique(sizes).tolist():
-        found[sizes == size] = usable_sms(target, size)
+        found[sizes == size] = usable_sms(gpu, target.capability, size)
     return found
 
 

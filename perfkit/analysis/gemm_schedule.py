@@ -17,7 +17,7 @@ from perfkit.models.waves import Waves, waves
 from perfkit.record import record
 
 if TYPE_CHECKING:
-    from perfkit.arch.types import Target
+    from perfkit.arch.types import Capability, Gpu, Target
     from perfkit.models.gemm_instructions import Instruction
     from perfkit.models.gemm_tile import Tiling
     from perfkit.models.gemm_time import Rates
@@ -58,12 +58,11 @@ class Schedule:
     expected_s: float
 
 
-def usable_sms(target: Target, cluster: int) -> int:
+def usable_sms(gpu: Gpu, capability: Capability, cluster: int) -> int:
     """SMs that get a block of a launch in clusters of so many, one block on each."""
-    gpu = product(target)
-    if cluster == 1 or target.capability.cluster is None:
+    if cluster == 1 or capability.cluster is None:
         return gpu.sm_count
-    found = active_clusters(target.capability, gpu, size=cluster, blocks_per_sm=1)
+    found = active_clusters(capability, gpu, size=cluster, blocks_per_sm=1)
     return max(1, found.sms_in_use_at_most)
 
 
@@ -90,7 +89,8 @@ def schedules(
     in_clusters = t.cluster_m * t.cluster_n > 1
     others = [split for split in _SPLITS if split * 2 <= steps and not (in_clusters and split == 0)]
     splits = [t.split_k, *(split for split in others if split != t.split_k)]
-    usable = usable_sms(machine.target, t.cluster_m * t.cluster_n)
+    gpu, capability = product(machine.target), machine.target.capability
+    usable = usable_sms(gpu, capability, t.cluster_m * t.cluster_n)
     cache = Cache(l2_bytes=machine.l2_bytes, swizzle=swizzle)
     return tuple(
         _schedule(p, replace(t, split_k=split), one, machine, resident, cache, usable)

@@ -6,7 +6,7 @@ expected, of ``analysis.expected``, can be beaten.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from perfkit.analysis.expected import expected_s
 from perfkit.errors import UsageError
@@ -44,6 +44,13 @@ class Flow:
     instruction: str | None = None  #: mma.sync | wgmma, for what a ceilings file knows of each
 
 
+class Model(Protocol):
+    """What takes a kernel's own structure into account."""
+
+    def expected_s(self, machine: Machine, blocks_per_sm: int | None) -> float | None:
+        """Seconds, with so many resident blocks if that is known; None: cannot be told."""
+
+
 @record
 class Demand:
     """What a launch has to do at least.
@@ -64,6 +71,7 @@ class Demand:
     #: instructions of warps, as the compiler may be expected to make them; None: not counted
     instructions: float | None = None
     blocks: int | None = None  #: that share the work out evenly; None: SMs do as much each
+    model: Model | None = None  #: of this very kernel, for the time expected
 
     @property
     def bytes(self) -> float:
@@ -108,6 +116,7 @@ def predict(
     chain: Chain | None = None,
     cold: bool = False,
     footprint_bytes: float | None = None,
+    blocks_per_sm: int | None = None,
 ) -> Prediction:
     """The bound and the time expected of one launch.
 
@@ -118,6 +127,7 @@ def predict(
         cold: L2 holds nothing before the launch; what it wrote may stay there.
         footprint_bytes: all data; where they fit in L2 and the launch is not cold, DRAM is left
             out.
+        blocks_per_sm: resident blocks, if they are known.
     """
     if chain is not None:
         return _chained(machine, chain)
@@ -134,7 +144,7 @@ def predict(
     return Prediction(
         bound=least,
         bound_s=least.time_s,
-        expected_s=expected_s(machine, demand, loads),
+        expected_s=expected_s(machine, demand, loads, blocks_per_sm),
         bound_by=least.limited_by,
         basis="measured" if all(load.basis == "measured" for load in decides) else "data sheet",
         missing=missing,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.analysis.attention_expected import FusedAttention
 from perfkit.device import matrix_source as source
 from perfkit.device.backend import Launch
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
+from perfkit.models.attention_time import Tile
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -107,6 +109,20 @@ def kernel(problem: Attention) -> AttentionKernel:
             # the queries, and two tiles of keys and values each
             dynamic_bytes=(_TILE_Q + 4 * tile_kv) * p.head_size * 2,
         ),
+    )
+
+
+def model(problem: Attention) -> FusedAttention:
+    """What the kernel is expected to take."""
+    p = problem
+    return FusedAttention(
+        dtype=p.dtype,
+        heads=p.heads,
+        q_rows=p.q_rows,
+        kv_rows=p.kv_rows,
+        is_causal=p.is_causal,
+        tile=Tile(keys=_TILE_KV[p.head_size], head_size=p.head_size, warps=_WARPS),
+        usual_blocks_per_sm=_MIN_BLOCKS,
     )
 
 

@@ -49,7 +49,7 @@ def measurement(
         facts=LaunchFacts(**facts) if facts else None,
         demand=item.demand,
         footprint_bytes=case.footprint_bytes if case else None,
-        prediction=_prediction(item, runs, machine),
+        prediction=_prediction(item, runs, machine, facts),
         hops=case.chain.hops if case and case.chain else None,
         failure=failure,
         sm_count=device.sm_count,
@@ -80,7 +80,9 @@ def _unwritten(timing: Mapping[str, Any]) -> tuple[Checked, ...]:
     )
 
 
-def _prediction(item: Item, runs: Sequence[Run], machine: Machine | None) -> Prediction | None:
+def _prediction(
+    item: Item, runs: Sequence[Run], machine: Machine | None, facts: Mapping[str, Any] | None
+) -> Prediction | None:
     case = item.case
     if case is not None and case.staged is not None:
         return _staged(case, runs)
@@ -92,6 +94,7 @@ def _prediction(item: Item, runs: Sequence[Run], machine: Machine | None) -> Pre
         chain=case.chain if case else None,
         cold=item.cold,
         footprint_bytes=case.footprint_bytes if case else None,
+        blocks_per_sm=facts["blocks_per_sm"] if facts else None,
     )
 
 

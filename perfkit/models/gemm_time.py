@@ -38,7 +38,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from perfkit.models.contention import time_per_piece
-from perfkit.models.gemm_tile import warps
+from perfkit.models.gemm_tile import WARP, warps
 from perfkit.models.gemm_traffic import shared_elements
 from perfkit.models.ops import SCALAR, Int, Ops, ceil_div
 from perfkit.record import record
@@ -180,9 +180,12 @@ def _multiply(
     copied = (t.tile_m + t.tile_n) * t.tile_k * operand
     units = [multiply, _through(reads + copied, rates.shared_bytes_per_s)]
     if rates.convert_per_s is not None and rates.add_per_s is not None:
-        elements = shared_elements(t, instruction) * t.tile_k
-        sums = t.tile_m * t.tile_n * t.tile_k / instruction.k
-        units += [elements / _CONVERTED / rates.convert_per_s, sums / rates.add_per_s]
+        converted = shared_elements(t, instruction) * t.tile_k / _CONVERTED
+        added = t.tile_m * t.tile_n * t.tile_k / instruction.k
+        halves = 2 * WARP * added / (instruction.m * instruction.n)
+        # and all of them in issue slots, of which there are as many as lanes that add
+        issued = converted + added + halves
+        units += [converted / rates.convert_per_s, *(x / rates.add_per_s for x in (added, issued))]
     streams = ops.maximum(1, _FRAGMENTS * resident_warps // rates.partitions)
     return time_per_piece(units, streams, ops=ops)
 

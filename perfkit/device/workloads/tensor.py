@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from perfkit.analysis.gemm_expected import TiledProduct
 from perfkit.analysis.prediction import Demand, Flow
 from perfkit.device import flash_attention, gemm_mma, gemm_wgmma
 from perfkit.device.flash_attention import Attention
@@ -58,7 +59,7 @@ def _product(dtype: DType, sizes: Sizes, *, is_wgmma: bool) -> Case:
             Array(name="c", dtype=element_type(out), count=m * n, role=Role.OUT),
         ),
         arguments=(*_operands(found), "c", i32(m), i32(n), i32(k)),
-        demand=_demand(problem, tiling, found),
+        demand=_demand(problem, tiling, found, sizes["group"]),
         reference=partial(_multiplied, m, n, k),
         tolerance=tolerance,
         persistent=found.cluster if found.is_persistent else None,
@@ -87,7 +88,7 @@ def _operands(kernel: MatrixKernel) -> tuple[str | Map, str | Map]:
     return Map(array="a", shape=a), Map(array="b", shape=b)
 
 
-def _demand(p: Problem, t: Tiling, kernel: MatrixKernel) -> Demand:
+def _demand(p: Problem, t: Tiling, kernel: MatrixKernel, group: int) -> Demand:
     """Shared memory: what warps read of it with ``ldmatrix``, or four of them with one ``wgmma``.
 
     What blocks load is no bound of L2: where several ask for the same at once, they are served
@@ -101,6 +102,9 @@ def _demand(p: Problem, t: Tiling, kernel: MatrixKernel) -> Demand:
         write_bytes=p.out_bytes,
         l1_bytes=kernel.tiles * readers * (rows + t.warp_n) * p.k * operand,
         flow=_flow(p.flops, p.dtype, "mma.sync" if kernel.shapes is None else "wgmma"),
+        model=TiledProduct(
+            problem=p, tiling=t, kind="mma" if kernel.shapes is None else "wgmma", group=group
+        ),
     )
 
 
@@ -123,14 +127,8 @@ def _multiplied(m: int, n: int, k: int, given: Arrays) -> Arrays:
 
 def _attention(dtype: DType, sizes: Sizes, *, is_causal: bool) -> Case:
     heads, rows, keys, size = (sizes[name] for name in ("heads", "queries", "keys", "head_size"))
-    problem = Attention(
-        heads=heads,
-        q_rows=rows,
-        kv_rows=keys,
-        head_size=size,
-        dtype=dtype,
-        is_causal=is_causal,
-    )
+    shape = {"heads": heads, "q_rows": rows, "kv_rows": keys, "head_size": size}
+    problem = Attention(**shape, dtype=dtype, is_causal=is_causal)
     found = flash_attention.kernel(problem)
     scale = size**-0.5
 
@@ -157,6 +155,7 @@ def _attention(dtype: DType, sizes: Sizes, *, is_causal: bool) -> Case:
             read_bytes=problem.least_bytes - 2 * whole * rows,
             write_bytes=2 * whole * rows,
             flow=_flow(problem.flops, dtype, "mma.sync"),
+            model=flash_attention.model(problem),
         ),
         reference=reference,
         tolerance=6e-3,

@@ -64,6 +64,10 @@ _ANSWER: Final[tuple[Field, ...]] = (
         Column("time_s", "least time", "seconds"),
         lambda e: e.schedule.bound.time_s if e.schedule else None,
     ),
+    (
+        Column("expected_s", "expected", "seconds"),
+        lambda e: e.schedule.expected_s if e.schedule else None,
+    ),
     (Column("share_of_peak", "of the peak", "ratio"), lambda e: e.share_of_peak),
     (
         Column("limited_by", "limited by", "names"),
@@ -169,6 +173,7 @@ def _schedules(found: Sequence[Schedule]) -> Table:
             Column("wave_efficiency", "busy SMs", "ratio"),
             Column("partial_bytes", "partial sums", "traffic"),
             Column("time_s", "least time", "seconds"),
+            Column("expected_s", "expected", "seconds"),
             Column("limited_by", "limited by", "names"),
         ),
         rows=tuple(
@@ -178,6 +183,7 @@ def _schedules(found: Sequence[Schedule]) -> Table:
                 one.grid.wave_efficiency,
                 one.traffic.partial_bytes or None,
                 one.bound.time_s,
+                one.expected_s,
                 one.bound.limited_by,
             )
             for one in found

@@ -57,6 +57,7 @@ def _answer(e: GemmEstimate) -> dict[str, Any]:
         "cluster": _clusters(e.cluster) if e.cluster else None,
         "waves": asdict(e.waves) if e.waves else None,
         "time_s": bound.time_s if bound else None,
+        "expected_s": e.schedule.expected_s if e.schedule else None,
         "share_of_peak": e.share_of_peak,
         "bound_by": bound.bound_by if bound else None,
         "limited_by": list(bound.limited_by) if bound else [],
@@ -159,5 +160,6 @@ def _schedule(one: Schedule) -> dict[str, Any]:
         "l1_bytes": moved.l1_bytes,
         "partial_bytes": moved.partial_bytes,
         "time_s": one.bound.time_s,
+        "expected_s": one.expected_s,
         "limited_by": list(one.bound.limited_by),
     }

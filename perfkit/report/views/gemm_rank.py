@@ -38,6 +38,10 @@ _COLUMNS: Final[tuple[tuple[Column, Callable[[GemmEstimate], Any]], ...]] = (
         Column("time_s", "least time", "seconds"),
         lambda e: e.schedule.bound.time_s if e.schedule else None,
     ),
+    (
+        Column("expected_s", "expected", "seconds"),
+        lambda e: e.schedule.expected_s if e.schedule else None,
+    ),
     (Column("share_of_peak", "of the peak", "ratio"), lambda e: e.share_of_peak),
     (
         Column("limited_by", "limited by", "names"),
@@ -76,8 +80,8 @@ def _table(r: Ranking) -> Table:
 
 def _notes(r: Ranking) -> list[str]:
     own = (
-        f"{r.compared} tilings compared, {r.launchable} launch, {r.tied} are within 5% of the best "
-        "bound and tied: only a measurement tells them apart"
+        f"{r.compared} tilings compared, {r.launchable} launch, {r.tied} are within 5% of the "
+        "least time expected and tied: only a measurement tells them apart"
     )
     return [own, *dict.fromkeys(note for e in r.best for note in notes(e))]
 
