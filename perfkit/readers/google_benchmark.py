@@ -66,7 +66,8 @@ def read(document: dict[str, Any], origin: str) -> ResultFile:
     notes: list[str] = []
     entries = sequence(document.get("benchmarks"), f"{origin}: benchmarks")
     series: dict[str, _Series] = {}
-    names = {entry.get("name") for entry in entries if isinstance(entry, dict)}
+    told = (entry.get("name") for entry in entries if isinstance(entry, dict))
+    names = {name for name in told if isinstance(name, str)}
     for i, item in enumerate(entries):
         where = f"{origin}: benchmarks[{i}]"
         entry = mapping(item, where)
@@ -94,7 +95,7 @@ def read(document: dict[str, Any], origin: str) -> ResultFile:
     )
 
 
-def _aggregate(entry: dict[str, Any], name: str, names: set[Any]) -> str | None:
+def _aggregate(entry: dict[str, Any], name: str, names: set[str]) -> str | None:
     """Which statistic of the repetitions the entry is; None: one of them."""
     kind = entry.get("run_type")
     if kind == "aggregate":

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import functools
+import json
 import math
 import random
 import re
@@ -91,3 +94,44 @@ def test_every_number_replaced(path, tmp_path):
 
 def numbers(text):
     return [m.span() for m in re.finditer(r"(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.])", text)]
+
+
+DOCUMENTS = [path for path in FILES if path.suffix == ".json" and "malformed" not in path.name]
+OTHERS = (None, [], {}, [1], {"a": 1}, "x", "", True, 0, -1, 1.5)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_value_replaced_by_one_of_another_type_or_gone(path, tmp_path):
+    """Names, too, which is where a list cannot stand."""
+    document = json.loads(path.read_text("utf-8"))
+    broken = tmp_path / path.name
+    dice = random.Random(path.name)
+    places = [place for place in inside(document) if place]
+    # of a long list one element is as good as another
+    kinds = {tuple("*" if isinstance(key, int) else key for key in place) for place in places}
+    first = {kind: next(p for p in places if matches(p, kind)) for kind in sorted(kinds)}
+    assert len(first) > 5
+    for place in dice.sample(sorted(first.values(), key=str), min(len(first), 60)):
+        for other in dice.sample(OTHERS, 4):
+            changed = copy.deepcopy(document)
+            *path_to, last = place
+            holder = functools.reduce(lambda found, key: found[key], path_to, changed)
+            if other == "":
+                del holder[last]
+            else:
+                holder[last] = other
+            broken.write_text(json.dumps(changed), "utf-8")
+            read(broken)
+
+
+def matches(place, kind):
+    return len(place) == len(kind) and all(b in {"*", a} for a, b in zip(place, kind, strict=True))
+
+
+def inside(value, place=()):
+    """Where something stands in a document."""
+    yield place
+    parts = value.items() if isinstance(value, dict) else ()
+    parts = enumerate(value) if isinstance(value, list) else parts
+    for key, part in parts:
+        yield from inside(part, (*place, key))
