@@ -13,6 +13,7 @@ from perfkit.cli import options, talk
 from perfkit.cli.emit import emit
 from perfkit.cli.emit import write as write_text
 from perfkit.errors import UsageError
+from perfkit.gate.verdict import Status
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ def write(
         )
     if out.output is not None or out.format not in {GateFormat.TABLE, GateFormat.MARKDOWN}:
         talk.note(view.summary(found))
+    if found.status is Status.INCONCLUSIVE and not found.exit_code:
+        talk.note("nothing fails and not all can be told: exit code 0 by --on-inconclusive pass")
     if out.github:
         _github(found, on_inconclusive)
     if found.exit_code:
