@@ -19,6 +19,7 @@ from perfkit.device.collect import Side, interruptible, results
 from perfkit.errors import UsageError
 from perfkit.gate.collected import Attempt, GateRun, Stopped
 from perfkit.gate.looks import Looks, least_p, looks
+from perfkit.gate.order import Order
 from perfkit.gate.timing import compare
 from perfkit.gate.verdict import Reason, Status, Verdict
 from perfkit.record import record
@@ -199,7 +200,8 @@ class _Session:
         if self._stored:
             noise = {key: floor.noise for key, floor in self._stored.floors.items()}
         policy = replace(self._plan.policy, false_alarm=risk)
-        return compare(before, [self.side(CANDIDATE)], policy, noise)
+        order = Order.AFTER if self._stored else None
+        return compare(before, [self.side(CANDIDATE)], policy, noise, order)
 
     def verdict(self, stopped: Stopped) -> tuple[list[Verdict], float | None]:
         """The last word, and the risk that it took; None: nothing was compared."""

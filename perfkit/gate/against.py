@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from perfkit.gate.baseline import chosen
+from perfkit.gate.evidence import ENVIRONMENT
 from perfkit.gate.noise_floor import refuse_below_floor
+from perfkit.gate.order import Order
 from perfkit.gate.timing import compare
 from perfkit.record import record
 
@@ -55,12 +57,28 @@ def against(
     refuse_below_floor(floors, policy)
     files = [*results, *(file for part in parts for file in part.files)]
     verdicts = tuple(
-        compare(files, candidate, policy, {key: one.noise for key, one in floors.items()})
+        compare(
+            files,
+            candidate,
+            policy,
+            {key: one.noise for key, one in floors.items()},
+            Order.AFTER if recorded else None,
+        )
     )
     return Judgement(
         verdicts=verdicts,
-        notes=(*(note for part in parts for note in part.notes), *_idle(policy, verdicts)),
+        notes=(
+            *(note for part in parts for note in part.notes),
+            *_nowhere([*files, candidate]),
+            *_idle(policy, verdicts),
+        ),
     )
+
+
+def _nowhere(files: Sequence[ResultFile]) -> Iterator[str]:
+    """What is said of one side's silence stands in its verdicts; that of both is said once."""
+    if not any(file.environment.get(name) for file in files for name in ENVIRONMENT):
+        yield "neither side says on which GPU it was measured: both are taken to be of the same one"
 
 
 def _idle(policy: Policy, verdicts: Sequence[Verdict]) -> Iterator[str]:

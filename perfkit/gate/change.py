@@ -9,6 +9,7 @@ from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING
 
+from perfkit.gate.order import Order
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Comparison:
     candidate: Series
     policy: Policy
     noise: Noise | None = None
+    order: Order = Order.UNKNOWN
 
 
 @record
@@ -46,9 +48,11 @@ class Estimate:
     evidence: str = "runs"
     ranks_p: float | None = None  #: rank test of "not worse"; None: not asked
     least_p: float = 0.0  #: smallest value the rank test could have given
-    shift: float = 0.0  #: what a trend could have added
-    shift_error: float = 0.0
-    shift_sure: bool = False
+    shift: float = 0.0  #: what a trend over the runs adds if the candidate's follow the baseline's
+    shift_sure: bool = False  #: whether the trend is more than chance
+    unshifted_error: float = 0.0  #: standard error of the change without the shift
+    unshifted_degrees: float = 1.0
+    unshifted_weight: float = 1.0  #: that error, of independent runs, over their scatter
     parting: float = (
         0.0  #: by how much the ends of the sides differ more than their middles, if sure
     )

@@ -10,6 +10,7 @@ import math
 from statistics import median
 from typing import TYPE_CHECKING
 
+from perfkit.gate.order import moment
 from perfkit.gate.verdict import Reason
 from perfkit.readers.results import ResultFile, Run, Unit
 from perfkit.record import record
@@ -44,6 +45,7 @@ class Series:
     pairs: tuple[str | None, ...]
     clocks_hz: tuple[float | None, ...]
     spreads: tuple[float | None, ...]  #: relative standard deviation of a run's samples
+    taken_s: tuple[float | None, ...] = ()  #: when the run's file was written, seconds since 1970
     problem: Reason | None = None  #: why the series cannot be compared
     detail: str = ""
 
@@ -54,20 +56,23 @@ class Series:
         chosen = tuple(indices)
         parts = {
             name: tuple(getattr(self, name)[i] for i in chosen)
-            for name in ("values", "pairs", "clocks_hz", "spreads")
+            for name in ("values", "pairs", "clocks_hz", "spreads", "taken_s")
+            if getattr(self, name)
         }
         return replace(self, **parts)  # type: ignore[arg-type]
 
 
 def collect(side: Side) -> tuple[dict[Key, Series], dict[str, set[str]]]:
     """Series by benchmark and metric, and every value of each thing said of the environment."""
-    groups: dict[Key, dict[object, list[Run]]] = {}
+    groups: dict[Key, dict[tuple[int, str | None], list[Run]]] = {}
     environment: dict[str, set[str]] = {}
+    taken_s: dict[object, float | None] = {}
     items: Iterable[ResultFile | Run] = [side] if isinstance(side, ResultFile) else side
     for index, item in enumerate(items):
         if isinstance(item, ResultFile):
             for name, value in item.environment.items():
                 environment.setdefault(name, set()).add(value)
+            taken_s[index] = moment(item.environment.get("date"))
             runs: tuple[Run, ...] = item.runs
         else:
             runs = (item,)
@@ -79,10 +84,14 @@ def collect(side: Side) -> tuple[dict[Key, Series], dict[str, set[str]]]:
                 bucket[process].append(run)
             else:
                 bucket[process] = [run]
-    return {key: _series(list(runs.values())) for key, runs in groups.items()}, environment
+    found = {
+        key: _series(list(runs.values()), tuple(taken_s.get(place) for place, _ in runs))
+        for key, runs in groups.items()
+    }
+    return found, environment
 
 
-def _series(processes: list[list[Run]]) -> Series:
+def _series(processes: list[list[Run]], taken_s: tuple[float | None, ...]) -> Series:
     first = processes[0][0]
     problem, detail = _problem(processes)
     merged = [_values(runs) for runs in processes] if problem is None else []
@@ -97,6 +106,7 @@ def _series(processes: list[list[Run]]) -> Series:
         spreads=tuple(
             [_spread(runs[0], values) for runs, values in zip(processes, merged, strict=False)]
         ),
+        taken_s=taken_s,
         problem=problem,
         detail=detail,
     )

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.errors import UsageError
+from perfkit.gate.order import Order
 from perfkit.readers.results import Unit
 from perfkit.record import record
 
@@ -71,6 +72,9 @@ class Policy:
     single_run: str = "inconclusive"
     minimum_noise: float = 0.005  #: and at least by this
     bound: float | None = None  #: best value the hardware allows, in the unit of the metric
+    #: in which the runs were taken, where their files have no dates: ``in_turn``, or one side
+    #: ``after`` or ``before`` the other
+    order: str = Order.UNKNOWN
     collapse: float = 10.0  #: better by more than this factor: the measurement broke
     allow_mismatch: bool = False  #: compare across GPUs, drivers and toolkits
     allow_new: bool = False  #: benchmarks of the candidate alone pass
@@ -131,7 +135,11 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "bound": (0.0, float("inf")),
     "collapse": (1.0, float("inf")),
 }
-_CHOICES: Final = {"single_run": SINGLE_RUN, "on_inconclusive": ON_INCONCLUSIVE}
+_CHOICES: Final = {
+    "single_run": SINGLE_RUN,
+    "on_inconclusive": ON_INCONCLUSIVE,
+    "order": tuple(Order),
+}
 
 
 def check(name: str, value: Any) -> None:

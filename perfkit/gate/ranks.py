@@ -26,12 +26,21 @@ _FEW: Final = 6
 _EXACT_TAIL_OF_FEW: Final = 4000
 
 
-def rank_sum_p(baseline: np.ndarray, candidate: np.ndarray) -> np.ndarray:
+def rank_sum_p(
+    baseline: np.ndarray,
+    candidate: np.ndarray,
+    spared: tuple[np.ndarray, np.ndarray] | None = None,
+) -> np.ndarray:
     """One-sided p of "the candidate's runs are larger", Mann-Whitney, exact.
+
+    Runs that are spared (slow ones that stand apart from their side: accidents) are in no pair, and
+    chance has put them on the one side or the other: p is the share of all orders in which the
+    others stand as well as here, wherever those that are spared belong.
 
     Args:
         baseline: shape (benchmarks, runs).
         candidate: shape (benchmarks, other runs).
+        spared: masks of both sides; None: no run.
 
     Ties count against: a tie is half a pair in the wrong order, rounded up.
     """
@@ -39,21 +48,39 @@ def rank_sum_p(baseline: np.ndarray, candidate: np.ndarray) -> np.ndarray:
 
     m, n = baseline.shape[1], candidate.shape[1]
     wrong = np.zeros(len(baseline))
+    aside = np.zeros(len(baseline), dtype=int)
+    if spared is not None and m * n <= _EXACT_PAIRS:  # among many runs a few do not matter
+        aside = sum(mask.sum(axis=1) for mask in spared)
+        baseline = np.where(spared[0], -np.inf, baseline)  # nothing is below it
+        candidate = np.where(spared[1], np.inf, candidate)
     for column in range(n):  # a loop over runs keeps the comparison matrix small
         one = candidate[:, column, None]
         wrong += (one < baseline).sum(axis=1) + 0.5 * (one == baseline).sum(axis=1)
     if m * n > _EXACT_PAIRS:
         return _normal_tail(wrong, m * n / 2, sqrt(m * n * (m + n + 1) / 12))
-    return np.asarray(np.array(_rank_sum_table(m, n))[np.ceil(wrong).astype(int)])
+    p = np.empty(len(baseline))
+    for count in np.unique(aside).tolist():
+        here = aside == count
+        table = np.array(_spared_table(m, n, count))
+        p[here] = table[np.ceil(wrong[here]).astype(int)]
+    return p
 
 
-def signed_rank_p(difference: np.ndarray) -> np.ndarray:
+def signed_rank_p(difference: np.ndarray, spared: np.ndarray | None = None) -> np.ndarray:
     """One-sided p of "the differences are positive", Wilcoxon signed rank, exact.
 
-    Zero differences and ties count against.
+    Zero differences and ties count against. Pairs that are spared (a mask) do not count.
     """
     import numpy as np
 
+    if spared is not None and spared.any():
+        p = np.empty(len(difference))
+        aside = spared.sum(axis=1)
+        for count in np.unique(aside).tolist():
+            here = aside == count
+            kept = difference[here][~spared[here]].reshape(here.sum(), -1)
+            p[here] = signed_rank_p(kept)
+        return p
     n = difference.shape[1]
     size = np.abs(difference)
     # the rank of the largest of equal sizes: pessimistic for negative ones, so for zeros
@@ -92,6 +119,22 @@ def rank_sum_tail(m: int, n: int, wrong: float) -> float:
 @lru_cache(maxsize=1024)
 def _rank_sum_table(m: int, n: int) -> tuple[float, ...]:
     """P(at most u of the m*n pairs stand in the wrong order), for u = 0 … m*n."""
+    return _cumulated(_orders(m, n), comb(m + n, m))
+
+
+@lru_cache(maxsize=1024)
+def _spared_table(m: int, n: int, aside: int) -> tuple[float, ...]:
+    """The same of the pairs of all but ``aside`` runs that may be anybody's."""
+    counts = [0] * (m * n + 1)
+    for here in range(max(aside - n, 0), min(aside, m) + 1):
+        for u, orders in enumerate(_orders(m - here, n - aside + here)):
+            counts[u] += comb(aside, here) * orders
+    return _cumulated(counts, comb(m + n, m))
+
+
+@lru_cache(maxsize=1024)
+def _orders(m: int, n: int) -> list[int]:
+    """In how many orders of m and n runs u of the m*n pairs stand in the wrong order."""
     # Gaussian binomial coefficient: product over i of (1 - q^(n+i)) / (1 - q^i)
     counts = [1] + [0] * (m * n)
     for i in range(1, m + 1):
@@ -99,7 +142,7 @@ def _rank_sum_table(m: int, n: int) -> tuple[float, ...]:
             counts[k] -= counts[k - n - i]
         for k in range(i, m * n + 1):
             counts[k] += counts[k - i]
-    return _cumulated(counts, comb(m + n, m))
+    return counts
 
 
 @lru_cache(maxsize=64)

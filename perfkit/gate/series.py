@@ -14,35 +14,56 @@ if TYPE_CHECKING:
     import numpy as np
 
 #: runs for each outlier that may be left out; more of them are no outliers but a second mode
-RUNS_PER_OUTLIER: Final = 5
+RUNS_PER_OUTLIER: Final = 4
 #: scatter below this is rounding: about the step of a timer at 100 us
 ROUNDING: Final = 1e-4
 #: modes nearer than this are not worth a word
 MODE_DISTANCE: Final = 0.005
-#: a trend counts where chance makes one as steep in 2 of 1,000 series
-TREND_RISK: Final = 0.002
+#: a trend of both sides counts where chance makes one as steep in 1 of 100 series
+TREND_RISK: Final = 0.01
+#: and one by which the sides part in 2 of 1,000
+PARTING_RISK: Final = 0.002
+#: correlation of neighbours above which no scatter of runs says how far their mean may be off
+MOST_ALIKE: Final = 0.95
 
 
 def outliers(*sides: np.ndarray) -> tuple[np.ndarray, ...]:
     """Masks of runs that stand apart from their own side.
 
-    They are judged by the scatter of all sides, or of their own where that is larger. Apart is what
-    lies more robust standard deviations from the median of its side than the farthest normal run
-    does in one of 200 series: 12 for 10 runs in all, 6 for 30, fitted to a simulation.
-    A side with more of them than one in five keeps all: several runs apart are no accident.
+    They are judged by the scatter of all sides, and by that of their own, both without the one run
+    in four of each side that lies farthest off. A side with more of them than that keeps all:
+    several runs apart are no accident.
     """
     import numpy as np
 
     sizes = [np.abs(side - np.median(side, axis=1, keepdims=True)) for side in sides]
-    together = np.median(np.concatenate(sizes, axis=1), axis=1, keepdims=True)
-    count = sum(side.shape[1] for side in sides)
-    masks = []
+    squares, degrees = [], []
     for size in sizes:
-        scale = 1.4826 * np.maximum(together, np.median(size, axis=1, keepdims=True))
-        mask = size > (4 + 160 / count**1.3) * np.maximum(scale, ROUNDING)
+        kept = size.shape[1] - size.shape[1] // RUNS_PER_OUTLIER
+        squares.append((np.sort(size, axis=1)[:, :kept] ** 2).sum(axis=1, keepdims=True))
+        degrees.append(max(kept - 1, 1))
+    count = sum(size.shape[1] for size in sizes)
+    least = ROUNDING**2
+    together = limit_apart(count) * np.sqrt(np.maximum(sum(squares) / sum(degrees), least))
+    masks = []
+    for size, square, free in zip(sizes, squares, degrees, strict=True):
+        alone = limit_apart(size.shape[1]) * np.sqrt(square / free)
+        mask = (size > together) & (size > alone)
         few = mask.sum(axis=1, keepdims=True) <= size.shape[1] // RUNS_PER_OUTLIER
         masks.append(mask & few)
     return tuple(masks)
+
+
+def limit_apart(count: int) -> float:
+    """How far from the median of its side a run stands apart, in standard deviations of the others.
+
+    The farthest of so many normal runs lies there in one of 200 series: the envelope of a
+    simulation (tests/bench/gate_constants.py).
+
+    >>> [round(limit_apart(count), 1) for count in (5, 10, 30)]
+    [13.2, 8.7, 7.4]
+    """
+    return 7.2 + 150 / count**2
 
 
 def two_modes(side: np.ndarray) -> np.ndarray:
@@ -78,33 +99,55 @@ class Trend:
     """A common slope over the runs of both sides. Arrays, one value a benchmark."""
 
     shift: np.ndarray  #: what it adds from the middle of one side to that of a side taken after it
-    error: np.ndarray  #: standard error of the shift
     sure: np.ndarray  #: whether it is more than chance
-    degrees: int
+    error: np.ndarray  #: standard error of a change that the shift is taken off from
+    degrees: np.ndarray  #: of freedom of that error
+    weight: np.ndarray  #: that error, of independent runs, over their scatter
 
 
-def trend(baseline: np.ndarray, candidate: np.ndarray) -> Trend:
-    """Slope over the order of runs, fitted to both sides with a level each."""
+def trend(*sides: np.ndarray, lost: tuple[np.ndarray, ...] | None = None) -> Trend:
+    """Slope over the order of runs, fitted to both sides with a level each.
+
+    The error is that of least squares, where the second side continues the places of the first:
+    1/m + 1/n for the middles, and the slope's own over the way between them. It is larger by what
+    runs that depend on the one before them make of a mean's, sqrt((1 + r) / (1 - r)) for the
+    correlation r of neighbours, if that is positive.
+
+    Args:
+        sides: both of them, in the order in which they were taken.
+        lost: masks of runs that are left out; None: all count.
+    """
     import numpy as np
     from scipy.special import stdtrit
 
-    count = baseline.shape[1] + candidate.shape[1]
-    places = [np.arange(side.shape[1]) - (side.shape[1] - 1) / 2 for side in (baseline, candidate)]
-    sides = [side - side.mean(axis=1, keepdims=True) for side in (baseline, candidate)]
-    lever = sum(float((place**2).sum()) for place in places)
-    degrees = count - 3
-    if degrees < 1 or lever == 0:
-        nothing = np.zeros(len(baseline))
-        return Trend(shift=nothing, error=nothing, sure=nothing > 0, degrees=max(degrees, 1))
-    slope = sum(side @ place for side, place in zip(sides, places, strict=True)) / lever
-    rest = sum((side**2).sum(axis=1) for side in sides) - slope**2 * lever
-    error = np.sqrt(np.maximum(rest, 0) / degrees / lever)
-    steep = np.abs(slope) > float(stdtrit(degrees, 1 - TREND_RISK / 2)) * error
+    kept = [np.ones(side.shape) for side in sides] if lost is None else [1.0 - m for m in lost]
+    counts = [mask.sum(axis=1) for mask in kept]
+    places, levels, middles = [], [], []
+    for side, mask, count in zip(sides, kept, counts, strict=True):
+        place = np.arange(side.shape[1])
+        middles.append((mask * place).sum(axis=1) / count)
+        places.append((place - middles[-1][:, None]) * mask)
+        levels.append((side - ((side * mask).sum(axis=1) / count)[:, None]) * mask)
+    way = sides[0].shape[1] + middles[1] - middles[0]
+    lever = sum((place**2).sum(axis=1) for place in places)
+    degrees = sum(counts) - 3
+    if sides[0].shape[1] + sides[1].shape[1] < 4:
+        nothing = np.zeros(len(sides[0]))
+        one = nothing + 1
+        return Trend(shift=nothing, sure=nothing > 0, error=nothing, degrees=one, weight=one)
+    slope = sum((x * place).sum(axis=1) for x, place in zip(levels, places, strict=True)) / lever
+    squares = sum((x**2).sum(axis=1) for x in levels)
+    scatter = np.sqrt(np.maximum(squares - slope**2 * lever, 0) / degrees)
+    neighbours = sum((x[:, 1:] * x[:, :-1]).sum(axis=1) for x in levels)
+    r = np.clip(neighbours / np.maximum(squares, ROUNDING**2), 0, MOST_ALIKE)
+    weight = np.sqrt(sum(1 / count for count in counts) + way**2 / lever)
+    certain = stdtrit(degrees, 1 - TREND_RISK / 2) * scatter / np.sqrt(lever)
     return Trend(
-        shift=np.abs(slope) * count / 2,
-        error=error * count / 2,
-        sure=steep & (np.abs(slope) * count / 2 > ROUNDING),
+        shift=slope * way,
+        sure=(np.abs(slope) > certain) & (np.abs(slope * way) > ROUNDING),
+        error=scatter * weight * np.sqrt((1 + r) / (1 - r)),
         degrees=degrees,
+        weight=weight,
     )
 
 
@@ -131,5 +174,5 @@ def parting(baseline: np.ndarray, candidate: np.ndarray) -> np.ndarray:
         weight += 1 / lever
     error = np.sqrt(np.maximum(rest, 0) / degrees * weight)
     apart = np.abs(ends[1] - ends[0])
-    sure = np.abs(slopes[1] - slopes[0]) > float(stdtrit(degrees, 1 - TREND_RISK / 2)) * error
+    sure = np.abs(slopes[1] - slopes[0]) > float(stdtrit(degrees, 1 - PARTING_RISK / 2)) * error
     return np.where(sure & (apart > ROUNDING), apart, 0.0)

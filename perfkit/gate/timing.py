@@ -10,7 +10,7 @@ inconclusive and says what would decide. Error rates and power: docs/gate-calibr
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf, log, log1p, sqrt
+from math import inf, log, log1p
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +20,8 @@ from perfkit.gate.change import Comparison, Estimate, quantile
 from perfkit.gate.estimate import estimate
 from perfkit.gate.evidence import Series, collect, differences, unsaid
 from perfkit.gate.guards import guard, nothing_in_common, unmatched
+from perfkit.gate.order import Order
+from perfkit.gate.order import order as order_of
 from perfkit.gate.policy import Policy
 from perfkit.gate.ranks import RANK_SHARE
 from perfkit.gate.verdict import Reason, Verdict
@@ -36,6 +38,10 @@ if TYPE_CHECKING:
 _CLOCKS_ALIKE: Final = 0.01
 
 
+#: a change of so many times the noise is to be seen where the order of the runs is not known
+_SEEN: Final = log1p(0.05) / 0.01
+#: so many standard errors below it: of independent runs one in a thousand, and their scatter varies
+_SURELY: Final = 3.0
 #: half-width of an interval that says nothing; its ends are still numbers
 _WIDEST: Final = 100.0
 
@@ -50,6 +56,7 @@ class Decision:
     limit: float  #: a PASS lies below
     beyond: float  #: a FAIL lies above
     risk: float  #: one-sided, of the interval
+    drift: float  #: what drifting may add where one side follows the other; 0: they take turns
 
 
 def compare(
@@ -57,6 +64,7 @@ def compare(
     candidate: Side,
     policy: Policy | None = None,
     noise: Mapping[Key, Noise] | None = None,
+    order: Order | None = None,
 ) -> list[Verdict]:
     """Compare two sides, benchmark by benchmark, in the order of the baseline, new ones last.
 
@@ -66,6 +74,7 @@ def compare(
         policy: limits and what is allowed; None: the default policy.
         noise: what an A/A comparison found, by benchmark and metric; decides where runs are too few
             to speak for themselves.
+        order: in which the sides were taken; None: as the dates of the files or the policy tell.
 
     Raises:
         UsageError: a side holds no result at all.
@@ -87,6 +96,7 @@ def compare(
                 candidate=after[key],
                 policy=policy.of(*key),
                 noise=(noise or {}).get(key),
+                order=order or _order(series, after[key], policy),
             )
             broken = guard(item)
             if broken is None:
@@ -101,6 +111,12 @@ def compare(
     if not changed:
         return found
     return [words.elsewhere(one, changed, allowed=policy.allow_mismatch) for one in found]
+
+
+def _order(before: Series, after: Series, policy: Policy) -> Order:
+    """As the dates of the files tell, or else the policy."""
+    found = order_of(before.taken_s, after.taken_s)
+    return Order(policy.order) if found is Order.UNKNOWN else found
 
 
 def _decided(items: Sequence[Comparison], policy: Policy) -> list[Verdict]:
@@ -145,7 +161,8 @@ def decide(item: Comparison, one: Estimate, risk: float, alpha: float) -> Decisi
     p = one.p_beyond(beyond)
     shown = risk if p <= alpha else alpha
     half = min(quantile(shown / one.tails, one.degrees) * one.error, _WIDEST)
-    reason = _reason(one, p, half, risk=risk, alpha=alpha, limit=limit, beyond=beyond)
+    drift, counts = _by_drift(item, one, risk)
+    reason = _reason(one, p, half, risk=risk, alpha=alpha, limit=limit, drift=counts)
     return Decision(
         reason=reason,
         low=one.change - half,
@@ -153,11 +170,12 @@ def decide(item: Comparison, one: Estimate, risk: float, alpha: float) -> Decisi
         limit=limit,
         beyond=beyond,
         risk=shown,
+        drift=min(drift, _WIDEST),
     )
 
 
 def _reason(
-    one: Estimate, p: float, half: float, *, risk: float, alpha: float, limit: float, beyond: float
+    one: Estimate, p: float, half: float, *, risk: float, alpha: float, limit: float, drift: float
 ) -> Reason:
     """The first line of the table that holds."""
     asked = one.ranks_p is not None
@@ -171,28 +189,35 @@ def _reason(
         (high < min(limit, 0.0), Reason.IMPROVED),
         (high < limit, Reason.WITHIN),
         (p > alpha and modes, Reason.TWO_MODES),
-        (p > alpha and one.shift_sure and one.evidence == "runs", Reason.DRIFT),
+        (p > alpha and one.shift_sure and drift > 0, Reason.DRIFT),
         (p > alpha, Reason.TOO_NOISY),
         (p > risk, Reason.MANY_BENCHMARKS),
         (one.change <= limit, Reason.BELOW_FLOOR),
         (disordered and modes, Reason.TWO_MODES),
         (disordered, Reason.RUNS_OVERLAP),
-        (_drifted(one, risk, beyond), Reason.DRIFT),
+        (one.change <= drift, Reason.DRIFT),
         (True, Reason.WORSE),
     )
     return next(reason for holds, reason in table if holds)
 
 
-def _drifted(one: Estimate, risk: float, beyond: float) -> bool:
-    """Whether sides taken one after the other could differ so much by their trend alone.
+def _by_drift(item: Comparison, one: Estimate, risk: float) -> tuple[float, float]:
+    """The change that what drifts or lasts can make of unchanged code, and how much of it counts.
 
-    The trend's own best estimate is always taken off; one that is more than chance is taken off
-    with its whole uncertainty.
+    That is what the trend inside the sides adds on the way from one to the other, and its
+    uncertainty, with that of runs that depend on their neighbours; 0 where runs take turns. All of
+    it counts where the order is known, or the trend is sure. Where it is not, no more than what
+    independent runs grant whose change is ``_SEEN`` times their noise: with fewer than nine runs a
+    side less than excludes every drift.
     """
-    margin = 0.0
-    if one.shift_sure:
-        margin = quantile(risk, one.degrees) * sqrt(one.error**2 + one.shift_error**2)
-    return one.evidence == "runs" and one.change - one.shift - margin <= beyond
+    if one.evidence != "runs" or item.order is Order.IN_TURN:
+        return 0.0, 0.0
+    toward = max(-one.shift if item.order is Order.BEFORE else one.shift, 0.0)
+    bar = quantile(risk, one.unshifted_degrees)
+    granted = bar
+    if item.order is Order.UNKNOWN and not one.shift_sure:
+        granted = min(bar, max(_SEEN / one.unshifted_weight - _SURELY, 0.0))
+    return toward + bar * one.unshifted_error, toward + granted * one.unshifted_error
 
 
 def _confirmed(

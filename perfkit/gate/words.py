@@ -154,7 +154,13 @@ def _drift(one: Estimate, decision: Decision, worse: str) -> str:
     if _parted(decision):
         end = percent(expm1(one.change + one.parting))
         return f"the sides drift apart, at one end of the runs the candidate is {end} {worse}"
-    return f"a trend over the runs could be {percent(expm1(one.shift))} of it"
+    if one.shift_sure:
+        return f"a trend over the runs could be {_by_drift(one, decision)} of it"
+    return f"a drift from one side to the other could be {_by_drift(one, decision)} of it"
+
+
+def _by_drift(one: Estimate, decision: Decision) -> str:
+    return "all" if decision.drift >= one.change else percent(expm1(decision.drift))
 
 
 def _clocks(item: Comparison) -> str:
@@ -174,7 +180,9 @@ def _next_step(item: Comparison, one: Estimate, decision: Decision) -> str:
         Reason.SINGLE_RUN: f"take {enough} runs (processes) each, or state the noise between runs",
         Reason.TOO_FEW_RUNS: f"{have}; {enough} each are the fewest that can decide",
         Reason.CLOCK_CHANGED: "measure both sides in turn, so that they see the same clocks",
-        Reason.DRIFT: "measure both sides in turn, as pairs: pairs cancel what drifts",
+        Reason.DRIFT: (
+            "measure both sides in turn, as pairs (perfkit gate run): pairs cancel what drifts"
+        ),
     }
     if _parted(decision):
         return f"{have}; find what drifts on one side alone, or measure until both are steady"
@@ -241,6 +249,11 @@ def _notes(item: Comparison, one: Estimate, decision: Decision) -> list[str]:
     if one.shift_sure and decision.reason is not Reason.DRIFT:
         cancelled = "; pairs cancel it" if one.evidence == "pairs" else ""
         notes.append(f"runs drift by {percent(expm1(one.shift))} over a side{cancelled}")
+    if decision.reason is Reason.WORSE and one.change <= decision.drift:
+        notes.append(
+            "nothing tells the order of the runs: were they not taken in turn, a drift could be "
+            "all of it (perfkit gate run takes turns)"
+        )
     if one.parting and not _parted(decision):
         notes.append(f"the sides drift apart by {percent(expm1(2 * one.parting))} over the runs")
     if one.distrusted is not None:

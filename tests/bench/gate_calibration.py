@@ -23,6 +23,7 @@ import numpy as np
 from perfkit.gate.change import Comparison
 from perfkit.gate.evidence import Series
 from perfkit.gate.known_noise import SPREAD_SHARE
+from perfkit.gate.order import Order
 from perfkit.gate.policy import Policy
 from perfkit.gate.scatter import from_runs
 from perfkit.gate.timing import decide
@@ -32,6 +33,7 @@ from perfkit.readers.results import Unit
 from tests.bench.gate_peers import PEERS, Peer
 from tests.bench.gate_series import (
     KINDS,
+    NORMAL,
     SEQUENTIAL,
     SLOW_RUNS,
     STICKY,
@@ -50,23 +52,27 @@ FALSE_ALARM, POWER = 0.01, 0.99
 DEFAULT = Policy()
 
 
-def reasons(times: np.ndarray, policy: Policy, *, paired: bool) -> Counter[Reason]:
+def reasons(
+    times: np.ndarray, policy: Policy, *, paired: bool, order: Order = Order.UNKNOWN
+) -> Counter[Reason]:
     """Reasons of many trials, each decided as if it were the only benchmark."""
     logs = np.log(np.median(times, axis=-1))
     side = Series(
         benchmark="x", metric="time", unit=Unit.SECONDS, higher_is_better=False,
         values=(float(times.mean()),), pairs=(), clocks_hz=(), spreads=(),
     )  # fmt: skip
-    item = Comparison(baseline=side, candidate=side, policy=policy)
+    item = Comparison(baseline=side, candidate=side, policy=policy, order=order)
     alpha = policy.false_alarm
     found = from_runs(logs[:, 0], logs[:, 1], paired=paired)
     return Counter(decide(item, one, alpha, alpha).reason for one in found)
 
 
-def shares(chunks: Iterable[np.ndarray], policy: Policy, *, paired: bool) -> dict[Status, float]:
+def shares(
+    chunks: Iterable[np.ndarray], policy: Policy, *, paired: bool, order: Order = Order.UNKNOWN
+) -> dict[Status, float]:
     total: Counter[Reason] = Counter()
     for times in chunks:
-        total += reasons(times, policy, paired=paired)
+        total += reasons(times, policy, paired=paired, order=order)
     count = sum(total.values())
     found = Counter(dict.fromkeys(Status, 0))
     for reason, number in total.items():
@@ -106,13 +112,15 @@ def percent(share: float) -> str:
     return f"{share * 100:.2f} %"
 
 
-def unchanged(report: Report, kinds: Iterable[Kind], trials: int, *, goal: bool) -> None:
+def unchanged(
+    report: Report, kinds: Iterable[Kind], trials: int, *, goal: bool, order: Order = Order.UNKNOWN
+) -> None:
     report.head("noise from run to run", "", *(f"{n} runs: FAIL (PASS)" for n in RUNS))
     for kind in kinds:
         for paired in ways(kind):
             cells = []
             for runs in RUNS:
-                found = shares(simulated(kind, runs, trials), DEFAULT, paired=paired)
+                found = shares(simulated(kind, runs, trials), DEFAULT, paired=paired, order=order)
                 cells.append(f"{percent(found[Status.FAIL])} ({found[Status.PASS] * 100:.0f} %)")
                 if goal:
                     name = f"unchanged, {kind.name}, {runs} runs"
@@ -122,10 +130,13 @@ def unchanged(report: Report, kinds: Iterable[Kind], trials: int, *, goal: bool)
 
 def also(report: Report, trials: int) -> None:
     """What is at the edge of what runs can tell."""
-    report.add("", "### Unchanged code, one side after the other on a machine that drifts")
-    unchanged(report, SEQUENTIAL, trials, goal=False)
-    report.add("", "### Unchanged code on a machine whose state lasts from run to run")
-    unchanged(report, STICKY, trials, goal=False)
+    after = (*SEQUENTIAL, *(kind for kind in STICKY if kind.sequential))
+    report.add("", "### Unchanged code, one side after the other, as the dates of the files tell")
+    unchanged(report, after, trials, goal=True, order=Order.AFTER)
+    report.add("", "### The same series where nothing tells the order")
+    unchanged(report, after, trials, goal=False)
+    report.add("", "### Unchanged code on a machine whose state lasts from run to run, in turn")
+    unchanged(report, [kind for kind in STICKY if not kind.sequential], trials, goal=True)
     report.add("", "### Unchanged code whose sides scatter unequally")
     unchanged(report, UNEQUAL, trials, goal=False)
     for kind in UNEQUAL:  # the true rate is about 1 % with five runs a side
@@ -139,6 +150,18 @@ def also(report: Report, trials: int) -> None:
             found = [shares(simulated(kind, n, trials), DEFAULT, paired=paired) for n in MORE_RUNS]
             cells = [f"{percent(f[Status.FAIL])} ({f[Status.PASS] * 100:.1f} %)" for f in found]
             report.table(kind.name, "pairs" if paired else "two samples", *cells)
+
+
+def slower_after(report: Report, trials: int) -> None:
+    """What it costs independent runs that one side is known to follow the other."""
+    report.head("noise from run to run", "slower by", *(f"{n} runs: FAIL" for n in (*RUNS, 30)))
+    for kind, effect in ((k, e) for k in NORMAL for e in (0.03, 0.05, 0.10)):
+        cells = [
+            shares(simulated(kind, n, trials, effect), DEFAULT, paired=False, order=Order.AFTER)
+            for n in (*RUNS, 30)
+        ]
+        shown = [percent(found[Status.FAIL]) for found in cells]
+        report.table(kind.name, f"{effect * 100:.0f} %", *shown)
 
 
 def slower(report: Report, trials: int) -> None:
@@ -291,6 +314,8 @@ def main() -> int:
     also(report, trials)
     report.add("", "### Slower code, simulated")
     slower(report, max(trials // 2, 1))
+    report.add("", "### Slower code, one side after the other, as the dates of the files tell")
+    slower_after(report, max(trials // 2, 1))
     report.add("", "### Four kernels on an H200")
     h200(report, trials)
     report.add("", "### Scatter from run to run, as a share of the scatter of samples")

@@ -20,6 +20,7 @@ import numpy as np
 from perfkit.gate.change import Comparison
 from perfkit.gate.evidence import Series
 from perfkit.gate.looks import Looks, least_p, looks
+from perfkit.gate.order import Order
 from perfkit.gate.policy import Policy
 from perfkit.gate.scatter import from_runs
 from perfkit.gate.timing import decide
@@ -34,7 +35,7 @@ MOST = 30
 STORED = 10  #: runs of a baseline that was recorded
 _TITLES = (
     "noise from run to run", "unchanged, pairs", "unchanged, recorded baseline", "+5 %, pairs",
-    "unchanged, pairs, every look at 1 %",
+    "+5 %, recorded baseline", "unchanged, pairs, every look at 1 %",
 )  # fmt: skip
 _SIDE = Series(
     benchmark="x", metric="time", unit=Unit.SECONDS, higher_is_better=False,
@@ -87,7 +88,8 @@ def rates(
     if not corrected:
         shares = dict.fromkeys(range(5, MOST + 1), policy.false_alarm)
         plan = Looks(risk=policy.false_alarm, shares=shares)
-    item = Comparison(baseline=_SIDE, candidate=_SIDE, policy=policy)
+    order = Order.UNKNOWN if stored is None else Order.AFTER
+    item = Comparison(baseline=_SIDE, candidate=_SIDE, policy=policy, order=order)
     open_, counts, stops = np.arange(trials), dict.fromkeys(Status, 0), []
     for runs, risk in sorted(plan.shares.items()):
         before = levels[open_, 0, : stored or runs]
@@ -127,15 +129,16 @@ def main() -> int:
         "Cells are FAIL / PASS / pairs that a typical trial takes; in the last column FAIL alone.",
         "",
         "| " + " | ".join(_TITLES) + " |",
-        "| --- | --- | --- | --- | --- |",
+        "|" + " --- |" * len(_TITLES),
     ]
     for kind in [*KINDS, *of_h200()]:
         alone = kind.name.startswith(("drift", "pairs alike"))  # a recorded one is from elsewhere
         same = rates(kind, options.trials)
         recorded = None if alone else rates(kind, options.trials, stored=STORED)
         slower = rates(kind, options.trials, 0.05)
+        follows = None if alone else rates(kind, options.trials, 0.05, stored=STORED)
         peeking = rates(kind, options.trials, corrected=False)
-        cells = [_cell(same), "-" if recorded is None else _cell(recorded), _cell(slower)]
+        cells = ["-" if f is None else _cell(f) for f in (same, recorded, slower, follows)]
         lines.append(f"| {kind.name} | " + " | ".join([*cells, _percent(peeking.fail)]) + " |")
         print(lines[-1], flush=True)
         for name, found in (("pairs", same), ("recorded", recorded)):

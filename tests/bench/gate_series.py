@@ -165,13 +165,18 @@ KINDS = (
     Kind("drift 10 %, in turn, 1 %", in_turn(0.01, 0.10)),
 )
 
-#: taken one after the other, a drift is a difference: what no method can tell apart in few runs
+NORMAL = (KINDS[1], Kind("normal, 0.7 %", normal(0.007)), KINDS[2], KINDS[3])
+
+#: taken one after the other, a drift is a difference
 SEQUENTIAL = (
     Kind("drift 3 % over both, 0.3 %", one_after_the_other(0.003, 0.03), False, True),
     Kind("drift 3 % over both, 1 %", one_after_the_other(0.01, 0.03), False, True),
     Kind("drift 10 % over both, 0.3 %", one_after_the_other(0.003, 0.10), False, True),
     Kind("drift 5 % over both, 1 %", one_after_the_other(0.01, 0.05), False, True),
+    Kind("drift 7 % over both, 1 %", one_after_the_other(0.01, 0.07), False, True),
     Kind("drift 10 % over both, 1 %", one_after_the_other(0.01, 0.10), False, True),
+    Kind("drift 20 % over both, 3 %", one_after_the_other(0.03, 0.20), False, True),
+    Kind("drift 60 % over both, 10 %", one_after_the_other(0.10, 0.60), False, True),
 )
 
 UNEQUAL = (
@@ -183,13 +188,19 @@ UNEQUAL = (
 #: what lasts from run to run cannot be told from a change, unless the sides take turns
 STICKY = tuple(
     Kind(
-        f"AR(1), {stays}, {sigma * 100:.0f} %, {way}",
+        f"AR(1) {stays}, {sigma * 100:.0f} %, {way}",
         sticky(sigma, stays, sequential=sequential),
         not sequential,
         sequential,
     )
-    for sigma in (0.01, 0.03)
-    for stays in (0.5, 0.8)
+    for sigma, stays in (
+        (0.01, 0.5),
+        (0.01, 0.8),
+        (0.03, 0.5),
+        (0.03, 0.8),
+        (0.03, 0.95),
+        (0.1, 0.9),
+    )
     for way, sequential in (("one after the other", True), ("in turn", False))
 )
 

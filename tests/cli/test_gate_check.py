@@ -484,4 +484,11 @@ def test_a_rule_for_timings_that_is_about_nothing_is_said(perfkit, base, slow, t
     words = ["gate", "check", str(slow), "-b", str(base), "--policy", str(policy)]
     assert "no benchmark matches 'axpi'" in perfkit(words).err
     policy.write_text("timing:\n  rules:\n    - {benchmark: axp, threshold: 1%}\n")
-    assert perfkit(words).err == ""
+    assert "no benchmark matches" not in perfkit(words).err
+
+
+def test_that_neither_side_says_where_it_was_measured_is_said_once(perfkit, base, slow):
+    said = "neither side says on which GPU it was measured"
+    assert perfkit(["gate", "check", str(slow), "-b", str(base)]).err.count(said) == 1
+    nvbench = str(next((DATA / "results").glob("nvbench*.json")))
+    assert said not in perfkit(["gate", "check", nvbench, "-b", nvbench]).err

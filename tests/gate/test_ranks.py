@@ -36,6 +36,35 @@ def test_rank_sum_counts_every_order():
         assert p == pytest.approx(np.mean([s >= sum(chosen) for s in sums]))
 
 
+@pytest.mark.parametrize(("m", "n", "here"), [(4, 5, 1), (5, 5, 0), (5, 4, 2)])
+def test_runs_that_are_spared_may_be_anybody_s(m, n, here):
+    """Two slow runs among m + n, ``here`` of them the baseline's: p counts every order."""
+    slow = {m + n - 2, m + n - 1}
+
+    def wrong(chosen):
+        theirs = [rank for rank in range(m + n) if rank not in chosen]
+        return sum(a > b for a in theirs if a not in slow for b in chosen if b not in slow)
+
+    every = [wrong(set(chosen)) for chosen in combinations(range(m + n), n)]
+    for chosen in combinations(range(m + n), n):
+        mine = [rank for rank in range(m + n) if rank not in chosen]
+        if len(slow & set(mine)) == here:
+            sides = np.array([mine], float), np.array([chosen], float)
+            p = rank_sum_p(*sides, tuple(np.isin(side, [*slow]) for side in sides))[0]
+            assert p == pytest.approx(np.mean([w <= wrong(set(chosen)) for w in every]))
+
+
+def test_pairs_that_are_spared_do_not_count():
+    difference = np.array([[0.1, -5.0, 0.2, 0.3, -0.05, 0.4, 0.5, 0.6]])
+    spared = np.abs(difference) > 1
+    assert signed_rank_p(difference, spared) == signed_rank_p(np.delete(difference, 1, axis=1))
+    both = np.repeat(difference, 2, axis=0)
+    found = signed_rank_p(both, np.array([spared[0], spared[0] & False]))
+    assert found == pytest.approx(
+        [signed_rank_p(difference, spared)[0], signed_rank_p(difference)[0]]
+    )
+
+
 def test_signed_rank_counts_every_sign():
     totals = [sum(r for r, s in zip(range(1, 6), signs, strict=True) if s) for signs in
               product((False, True), repeat=5)]  # fmt: skip

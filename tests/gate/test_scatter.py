@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -72,7 +74,7 @@ def test_pairs_that_share_nothing_take_the_narrower_of_both_intervals():
         assert one.change - quantile(0.005, one.degrees) * one.error == pytest.approx(max(lows))
 
 
-def test_an_outlying_run_is_left_out_of_the_interval_and_kept_by_the_rank_test():
+def test_a_slow_run_is_left_out_of_the_interval_and_spared_by_the_rank_test():
     calm = np.linspace(-0.01, 0.01, 8)
     wild = calm.copy()
     wild[3] = 0.4
@@ -80,8 +82,32 @@ def test_an_outlying_run_is_left_out_of_the_interval_and_kept_by_the_rank_test()
     (without,) = from_runs(np.delete(wild, 3)[None], calm[None] + 0.05, paired=False)
     assert one.outliers == ((3,), ())
     assert (one.change, one.degrees) == pytest.approx((without.change, 13))
-    theirs = stats.mannwhitneyu(calm + 0.05, wild, alternative="greater", method="exact").pvalue
-    assert one.ranks_p == pytest.approx(theirs)
+    assert one.unshifted_degrees == 12
+    # of all orders of 16 runs two have the other 15 apart, with the slow one on either side
+    assert one.ranks_p == pytest.approx(2 / comb(16, 8))
+
+
+def test_a_slow_run_among_those_of_a_slower_candidate_is_no_accident():
+    calm = np.linspace(-0.001, 0.001, 5)
+    mixed = np.array([*calm[:4], 0.1])
+    for shift in (0.1, 0.0995):
+        (one,) = from_runs(mixed[None], calm[None] + shift, paired=False)
+        wrong = int((mixed[4] > calm + shift).sum())
+        theirs = stats.mannwhitneyu(calm + shift, mixed, alternative="greater", method="exact")
+        assert wrong < 5
+        assert one.ranks_p == pytest.approx(theirs.pvalue, abs=0.02)
+        assert one.ranks_p > 2 / 252
+
+
+@pytest.mark.parametrize("n", [7, 10])
+def test_pairs_with_a_slow_run_can_still_be_told_apart(n):
+    """The signed ranks of the other pairs, or the ranks of the runs at a fourth of the risk."""
+    calm = np.linspace(-0.01, 0.01, n)
+    wild = calm.copy()
+    wild[3] = 0.4
+    (one,) = from_runs(wild[None], calm[None] + 0.05, paired=True)
+    assert one.ranks_p == pytest.approx(min(0.5 ** (n - 1), 4 * 2 / comb(2 * n, n)))
+    assert one.ranks_p < 0.008
 
 
 def test_identical_runs_have_the_scatter_of_rounding_and_no_less():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from perfkit.gate.series import outliers, parting, trend, two_modes
+from perfkit.gate.series import limit_apart, outliers, parting, trend, two_modes
 
 
 def test_a_run_far_from_its_side_stands_apart_and_its_side_s_level_does_not_matter():
@@ -35,6 +35,15 @@ def test_normal_runs_are_seldom_outliers_or_in_two_modes():
         assert np.mean(np.any(np.concatenate(masks, axis=1), axis=1)) < 0.01
 
 
+@pytest.mark.parametrize("sides", [(5, 5), (7, 7), (10, 10), (15, 15), (5, 12), (5,), (9,), (20,)])
+def test_the_limit_lies_above_the_farthest_of_normal_runs(sides):
+    """In about one of 200 series it does not."""
+    random = np.random.default_rng([2, *sides])
+    masks = outliers(*(random.normal(0, 0.05, (20_000, n)) for n in sides))
+    assert np.mean(np.any(np.concatenate(masks, axis=1), axis=1)) < 0.0075
+    assert limit_apart(sum(sides)) > limit_apart(1000)
+
+
 @pytest.mark.parametrize("n", [5, 8, 15])
 def test_two_modes_are_found_and_measured(n):
     """22.5 and 25.5 ms, each run calm: the case of newton-physics/newton#2534."""
@@ -58,15 +67,42 @@ def test_the_trend_is_the_common_slope_of_a_least_squares_fit():
     fit, rest, *_ = np.linalg.lstsq(design, y, rcond=None)
     found = trend(before, after)
     # from the middle of six runs to that of the nine after them: 3 + 4.5 steps
-    assert found.shift[0] == pytest.approx(abs(fit[2]) * 7.5)
+    assert found.shift[0] == pytest.approx(fit[2] * 7.5)
+    # the change without the shift is that of a fit in which the places go on
+    design = np.column_stack([np.ones(15), levels[:, 1], np.arange(15)])
+    assert np.linalg.lstsq(design, y, rcond=None)[0][1] == pytest.approx(
+        after.mean() - before.mean() - found.shift[0]
+    )
     covariance = np.linalg.inv(design.T @ design) * rest[0] / 12
-    assert found.error[0] == pytest.approx(np.sqrt(covariance[2, 2]) * 7.5)
+    assert found.degrees[0] == 12
+    assert found.weight[0] == pytest.approx(np.sqrt(np.linalg.inv(design.T @ design)[1, 1]))
+    sides = [side[0] - side.mean() for side in (before, after)]
+    r = sum((x[1:] * x[:-1]).sum() for x in sides) / sum((x**2).sum() for x in sides)
+    inflated = np.sqrt((1 + max(r, 0)) / (1 - max(r, 0)))
+    assert found.error[0] == pytest.approx(np.sqrt(covariance[1, 1]) * inflated)
+
+
+def test_a_trend_does_without_the_runs_that_are_left_out():
+    """The places of the others stay."""
+    random = np.random.default_rng(6)
+    before, after = random.normal(size=(1, 6)), random.normal(size=(1, 7))
+    wild = before.copy()
+    wild[0, 2] = 1000
+    lost = np.zeros((1, 6), bool), np.zeros((1, 7), bool)
+    lost[0][0, 2] = True
+    places = np.delete(np.arange(13), 2)
+    design = np.column_stack([np.ones(12), places >= 6, places])
+    fit = np.linalg.lstsq(design, np.concatenate([np.delete(wild[0], 2), after[0]]), rcond=None)[0]
+    found = trend(wild, after, lost=lost)
+    change = after.mean() - np.delete(wild[0], 2).mean()
+    assert change - found.shift[0] == pytest.approx(fit[1])
+    assert found.degrees[0] == 9
 
 
 def test_a_clear_trend_is_sure_and_noise_is_not():
     random = np.random.default_rng(4)
     noise = random.normal(0, 0.01, (2_000, 2, 10))
-    assert trend(noise[:, 0], noise[:, 1]).sure.mean() < 0.006
+    assert trend(noise[:, 0], noise[:, 1]).sure.mean() < 0.016
     drift = noise + np.arange(10) * 0.02
     assert trend(drift[:, 0], drift[:, 1]).sure.all()
 

@@ -198,12 +198,13 @@ def test_holm_s_steps_by_hand():
             runs(1e-3 * np.exp(0.05 * base[::-1] + shift), name),
         )
 
+    in_turn = Policy(order="in_turn")
     found = [sides(p, f"p{p}") for p in (0.02, 0.0032, 0.0049)]
-    verdicts = compare([r for a, _ in found for r in a], [r for _, b in found for r in b])
+    verdicts = compare([r for a, _ in found for r in a], [r for _, b in found for r in b], in_turn)
     assert [v.reason for v in verdicts] == [Reason.TOO_NOISY, Reason.WORSE, Reason.WORSE]
     # 0.0049 would have failed at 0.01 / 3; after 0.0032 it is held to 0.01 / 2
     close = [sides(p, f"p{p}") for p in (0.02, 0.004, 0.0049)]
-    verdicts = compare([r for a, _ in close for r in a], [r for _, b in close for r in b])
+    verdicts = compare([r for a, _ in close for r in a], [r for _, b in close for r in b], in_turn)
     assert [v.reason for v in verdicts[1:]] == [Reason.MANY_BENCHMARKS] * 2
     assert all(v.interval[0] < v.fails_beyond for v in verdicts)
 
@@ -404,6 +405,55 @@ def test_sides_that_drift_apart_are_named(make):
     assert (far.status, far.reason) == (Status.INCONCLUSIVE, Reason.DRIFT)
     assert "drift apart, at one end of the runs the candidate is" in far.message
     assert "on one side alone" in far.next_step
+
+
+# -- the order of runs ----------------------------------------------------------------------------
+
+
+#: 5 % apart at 1.4 % of noise, five runs each: enough for the interval and the ranks
+NOISY = (
+    [0.98e-3, 1.005e-3, 1.012e-3, 0.99e-3, 1.013e-3],
+    [1.06e-3, 1.04e-3, 1.07e-3, 1.05e-3, 1.045e-3],
+)
+
+
+def dated(values, days, hour=0):
+    return [
+        file(named(runs([value])), date=f"2026-11-{day:02}T{hour:02}:00:00Z")
+        for value, day in zip(values, days, strict=True)
+    ]
+
+
+def test_sides_in_turn_fail_where_one_after_the_other_a_drift_could_be_all_of_it():
+    before, after = NOISY
+    verdict = one(dated(before, range(1, 6)), dated(after, range(6, 11)))
+    assert (verdict.status, verdict.reason) == (Status.INCONCLUSIVE, Reason.DRIFT)
+    assert "a drift from one side to the other could be all of it" in verdict.message
+    assert "perfkit gate run" in verdict.next_step
+    assert one(dated(before, range(6, 11)), dated(after, range(1, 6))).reason is Reason.DRIFT
+    in_turn = one(dated(before, range(1, 6)), dated(after, range(1, 6), 12))
+    assert (in_turn.status, in_turn.notes) == (Status.FAIL, ())
+
+
+def test_files_without_dates_are_judged_as_the_policy_says():
+    before, after = (runs(values) for values in NOISY)
+    unknown = one(before, after)
+    assert unknown.status is Status.FAIL  # as independent runs grant
+    assert any("nothing tells the order of the runs" in note for note in unknown.notes)
+    assert one(before, after, Policy(order="after")).reason is Reason.DRIFT
+    assert one(before, after, Policy(order="in_turn")).notes == ()
+    with pytest.raises(
+        UsageError, match="order 'mixed' is none of unknown, in_turn, after, before"
+    ):
+        Policy(order="mixed")
+    # dates that are there count more
+    dates = dated(NOISY[0], range(1, 6)), dated(NOISY[1], range(6, 11))
+    assert one(*dates, Policy(order="in_turn")).reason is Reason.DRIFT
+
+
+def test_a_clear_change_fails_in_any_order():
+    for order in ("unknown", "in_turn", "after", "before"):
+        assert one(runs(CALM), runs(scaled(1.05)), Policy(order=order)).status is Status.FAIL
 
 
 # -- shape of the evidence -------------------------------------------------------------------------
