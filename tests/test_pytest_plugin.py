@@ -102,6 +102,8 @@ def test_rules_of_the_project(suite, pytester):
         (f"kernel({str(LOG)!r})", "no rule: nothing would be checked"),
         (f"kernel({str(LOG)!r}, 'registers=1')", "is not a rule"),
         ("record('axpy', [])", "axpy: no value"),
+        ("record('axpy', 10**400)", "axpy: no number: int too large"),
+        ("record(' ', 1.0)", "a benchmark needs a name"),
         ("record('axpy', 1, unit='parsec')", "unit 'parsec'"),
         ("record('axpy', 0.0)", "bad value"),
         ("time('axpy', int, samples=0)", "samples = 0"),

@@ -200,6 +200,8 @@ class Gate:
         return self._measured(runs)
 
     def _measured(self, runs: Sequence[Run]) -> list[Verdict]:
+        if not runs[0].benchmark.strip():
+            raise UsageError("a benchmark needs a name")
         self._skip_where_nobody_asks()
         verdicts = self._timings.judged(runs, self._policy()[1])
         self._end(verdicts)
@@ -237,7 +239,10 @@ def _numbers(name: str, value: object) -> list[float]:
     for one in several:
         if isinstance(one, bool | str | bytes) or not hasattr(one, "__float__"):
             raise UsageError(f"{name}: {one!r} is no number")
-    return [float(cast("float", one)) for one in several]
+    try:
+        return [float(cast("float", one)) for one in several]
+    except (OverflowError, TypeError, ValueError) as error:
+        raise UsageError(f"{name}: no number: {error}") from None
 
 
 def _words(verdicts: Sequence[Verdict]) -> str:
