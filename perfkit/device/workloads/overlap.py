@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.prediction import Demand, Flow
 from perfkit.device.backend import launch_1d
+from perfkit.device.streams import let_go
 from perfkit.device.workload import (
     Array,
     Arrays,
@@ -129,9 +130,7 @@ def _pipeline(n: int, chunks: int, streams: int, steps: int, launch: Any) -> Pro
         lanes = [card.stream() for _ in range(min(streams, chunks))]
 
         def work() -> None:
-            start = card.mark()
-            for lane in lanes:
-                card.follow(lane, start)
+            let_go(card, lanes, card.mark())
             for number in range(chunks):
                 lane = lanes[number % len(lanes)]
                 at = {name: _part(one, *_chunk(n, chunks, number)) for name, one in memory.items()}
@@ -153,9 +152,7 @@ def _copies(n: int, chunks: int, *ways: tuple[str, str]) -> Program:
         lanes = [card.stream() for _ in ways[1:]]
 
         def work() -> None:
-            start = card.mark()
-            for lane in lanes:
-                card.follow(lane, start)
+            let_go(card, lanes, card.mark())
             for number in range(chunks):
                 for lane, (to, source) in zip([None, *lanes], ways, strict=True):
                     begin, size = _chunk(n, chunks, number)

@@ -64,19 +64,6 @@ def test_all_pipelines_a_little_off_are_too_far_off_together(pipelines):
     assert [one.configuration for one in differences] == ["half"]
 
 
-def test_three_streams_are_judged_apart_and_shown(pipelines):
-    def change(share):
-        return lambda plan: 1 / (1 + share) if plan.streams == 3 else 1.0
-
-    # predicted 23 % above what was measured, as on an H200
-    status, _, _, figures, _ = pipelines(change(0.23))
-    assert status is Status.PASS
-    assert figures["largest deviation with three streams"] == "23.00%"
-    status, _, differences, _, _ = pipelines(change(0.5))
-    assert status is Status.FAIL
-    assert all("3 streams" in one.configuration for one in differences)
-
-
 def test_nine_of_ten_are_judged_of_many_pipelines_only(pipelines):
     def change(plan):
         return 1 / 1.07 if plan.chunks in {8, 64} else 1.0
