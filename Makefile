@@ -8,11 +8,11 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 ORACLE := $(VENV)/oracle
 
-# NVIDIA's own answers to test against: the occupancy header, the table of architectures, cuobjdump,
-# and the other compiler than the one installed.
+# NVIDIA's own answers to test against: the occupancy header, the table of architectures, cuobjdump
+# and nvdisasm, and the other compiler than the one installed.
 # They stay off the environment's path: perfkit must not come to need them.
 ORACLES := nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.3.5.0.6 nvidia-cuda-cuobjdump==13.5.37 \
-	nvidia-cuda-nvrtc==13.5.37 nvidia-cuda-crt==13.5.37
+	nvidia-cuda-nvrtc==13.5.37 nvidia-cuda-crt==13.5.37 nvidia-cuda-nvdisasm==13.5.37
 
 DEMO := occupancy examples/kernels/tiled_matmul.cu --gpu gtx-980,v100,a100,rtx-4090,h100
 

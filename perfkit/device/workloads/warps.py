@@ -24,6 +24,7 @@ from perfkit.device.workload import (
 from perfkit.errors import UsageError
 from perfkit.models.banks import ROW_BYTES, wavefronts
 from perfkit.models.divergence import branch
+from perfkit.models.ops import ceil_div
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 _WORDS, _READS = 4096, 32  # of bank_conflicts in warps.cu
 _NODE_BYTES: Final = 128
+#: instructions of the loop for each multiply-add of divergence: count, compare, branch for 16
+_LOOP: Final = 3 / 16
 
 
 def _divergence(sizes: Sizes) -> Case:
@@ -59,6 +62,7 @@ def _divergence(sizes: Sizes) -> Case:
             read_bytes=4 * n,
             write_bytes=4 * n,
             flow=Flow(flops=flops, issued=factor * flops),
+            instructions=ceil_div(n, 32) * factor * steps * (1 + _LOOP),
         ),
         reference=reference,
         tolerance=1e-5,
