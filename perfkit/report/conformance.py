@@ -7,7 +7,7 @@ others and that the answers are those of a full validator.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -83,28 +83,33 @@ def breach(topic: str, document: Any) -> str | None:
     "it has no 'results'"
     """
     rules = _rules(topic)
-    return next(_breaches(rules, rules.get("$defs", {}), document, ""), None)
+    found = _first(rules, rules.get("$defs", {}), document)
+    return found and f"{found[0].removeprefix('.') or 'it'} {found[1]}"
 
 
-def _breaches(rule: Rule, named: Rule, value: Any, path: str) -> Iterator[str]:
+def _first(rule: Rule, named: Rule, value: Any) -> tuple[str, str] | None:
+    """Where below ``value``, and what. The way there is put together only where one is found."""
     while "$ref" in rule:
         rule = named[rule["$ref"].removeprefix("#/$defs/")]
     for keyword, asked in rule.items():
         if keyword in _KEPT and not _KEPT[keyword](value, asked):
-            yield f"{path or 'it'} is not as its schema says: {keyword} {asked}"
+            return "", f"is not as its schema says: {keyword} {asked}"
     if isinstance(value, dict):
-        yield from _of_object(rule, named, value, path)
-    elif isinstance(value, list) and "items" in rule:
+        return _of_object(rule, named, value)
+    if isinstance(value, list) and "items" in rule:
         for number, item in enumerate(value):
-            yield from _breaches(rule["items"], named, item, f"{path}[{number}]")
+            if (found := _first(rule["items"], named, item)) is not None:
+                return f"[{number}]{found[0]}", found[1]
+    return None
 
 
-def _of_object(rule: Rule, named: Rule, value: Mapping[str, Any], path: str) -> Iterator[str]:
+def _of_object(rule: Rule, named: Rule, value: Mapping[str, Any]) -> tuple[str, str] | None:
     for key in rule.get("required", ()):
         if key not in value:
-            yield f"{path or 'it'} has no {key!r}"
+            return "", f"has no {key!r}"
     known, others = rule.get("properties", {}), rule.get("additionalProperties")
     for key, inner in value.items():
-        found = known.get(key, others)
-        if isinstance(found, dict):
-            yield from _breaches(found, named, inner, f"{path}.{key}" if path else key)
+        rules = known.get(key, others)
+        if isinstance(rules, dict) and (found := _first(rules, named, inner)) is not None:
+            return f".{key}{found[0]}", found[1]
+    return None

@@ -6,8 +6,9 @@ later is the same by construction.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -29,13 +30,19 @@ TOPICS: Final = {
 }
 
 
-def of(topic: str, content: Mapping[str, Any]) -> tuple[Chart, ...]:
-    """The charts of one result; none for a topic without, or where there is nothing to draw."""
+def of(topic: str, content: Mapping[str, Any], *, most: int | None = None) -> tuple[Chart, ...]:
+    """The charts of one result; none for a topic without, or where there is nothing to draw.
+
+    Args:
+        topic: of the content.
+        content: of the result.
+        most: how many; None: all. The others are not even worked out.
+    """
     if topic not in TOPICS:
         return ()
     module = import_module(f"perfkit.report.charts.{TOPICS[topic]}")
-    found: tuple[Chart, ...] = module.charts(content)
-    return found
+    found: Iterable[Chart] = module.charts(content)
+    return tuple(islice(found, most))
 
 
 def overview(topic: str, contents: Sequence[Mapping[str, Any]]) -> tuple[Chart, ...]:

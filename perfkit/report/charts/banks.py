@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from perfkit.models.banks import BANKS, WORD_BYTES
@@ -11,9 +11,9 @@ from perfkit.report.chart.model import Cell, Cells, Chart
 _LEVELS: Final = ("no lane", "a word", "one more word of the same bank: a conflict")
 
 
-def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
+def charts(content: Mapping[str, Any]) -> Iterator[Chart]:
     """One chart an access."""
-    return tuple(_chart(one) for one in content["results"] if one["passes"])
+    return (_chart(one) for one in content["results"] if one["passes"])
 
 
 def _chart(one: Mapping[str, Any]) -> Chart:

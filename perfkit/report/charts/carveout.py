@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from perfkit.report.chart.model import Chart, Mark, Plot, Point, Series
@@ -12,14 +12,12 @@ from perfkit.units import format_bytes
 _X: Final = "preferred carveout (%)"
 
 
-def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
+def charts(content: Mapping[str, Any]) -> Iterator[Chart]:
     """One chart a GPU whose shared memory can be configured."""
     by_target: dict[str, list[Mapping[str, Any]]] = {}
     for row in content["results"]:
         by_target.setdefault(row["target"], []).append(row)
-    return tuple(
-        _chart(target, rows) for target, rows in by_target.items() if len(_asked(rows)) > 1
-    )
+    return (_chart(target, rows) for target, rows in by_target.items() if len(_asked(rows)) > 1)
 
 
 def _asked(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

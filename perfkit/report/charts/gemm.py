@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from perfkit.report.chart.model import Chart, Mark, Plot, Series
@@ -12,9 +12,9 @@ from perfkit.report.chart.scale import linear
 _SHOWN: Final = 12
 
 
-def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
+def charts(content: Mapping[str, Any]) -> Iterator[Chart]:
     """One chart a GPU on which the tiling fits."""
-    return tuple(_chart(one) for one in content["results"] if one["schedule"] and one["waves"])
+    return (_chart(one) for one in content["results"] if one["schedule"] and one["waves"])
 
 
 def _chart(one: Mapping[str, Any]) -> Chart:

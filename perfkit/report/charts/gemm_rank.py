@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from perfkit.report.chart.model import Chart, Plot, Series
 from perfkit.report.chart.scale import linear, places, short
 from perfkit.report.chart.theme import SLOTS
 from perfkit.report.charts import bars
 
+#: places on an axis; more cover each other
+_MOST_PLACES: Final = 96
 
-def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
+
+def charts(content: Mapping[str, Any]) -> Iterator[Chart]:
     """For each product the tilings by name, and what else takes time in each of them."""
-    return tuple(
+    return (
         draw(one, best)
         for one in content["rankings"]
         if (best := [tiling for tiling in one["best"] if tiling["time_s"]])
@@ -42,6 +45,7 @@ def _ranked(one: Mapping[str, Any], best: Sequence[Mapping[str, Any]]) -> Chart:
 
 def _parts(one: Mapping[str, Any], best: Sequence[Mapping[str, Any]]) -> Chart:
     """What the tied ones differ in: how close the other limits come."""
+    best = best[:_MOST_PLACES]
     names = list(dict.fromkeys(load["name"] for tiling in best for load in tiling["loads"]))
     series: list[Series] = []
     for name in names[:SLOTS]:

@@ -8,10 +8,11 @@ from typing import Any, Final
 from perfkit.report.chart.model import Chart, Mark, Plot, Series
 from perfkit.report.chart.scale import logarithmic, short
 from perfkit.report.chart.theme import SLOTS
+from perfkit.report.charts import pairs
 from perfkit.report.charts.roofs import Ceiling, Kernel, panel
 
-#: more names than that cover each other
-_NAMED: Final = 12
+#: more points than that cover each other
+_MOST: Final = 300
 
 
 def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
@@ -31,23 +32,24 @@ def _predicted(one: Mapping[str, Any]) -> float | None:
 
 
 def _scatter(device: str, measurements: Sequence[Mapping[str, Any]]) -> Iterator[Chart]:
-    pairs = [
+    found = [
         (one["name"], predicted, one["median_s"])
         for one in measurements
         if one["median_s"] and (predicted := _predicted(one))
     ]
-    if not pairs:
+    if not found:
         return
-    times = [time for pair in pairs for time in pair[1:]]
+    times = [time for pair in found for time in pair[1:]]
     x, y = (
         logarithmic(title, times, text=lambda v: short(v, "s"))
         for title in ("predicted", "measured")
     )
     ends = ((x.low, x.low), (x.high, x.high))
-    within = sum(abs(measured / predicted - 1) <= 0.1 for _, predicted, measured in pairs)
+    within = sum(abs(measured / predicted - 1) <= 0.1 for _, predicted, measured in found)
     yield Chart(
         title=f"Predicted and measured: {device}",
-        summary=f"{within} of {len(pairs)} kernels within 10 % of the prediction",
+        summary=f"{within} of {len(found)} kernels within 10 % of the prediction"
+        + (f"; the first {_MOST} are drawn" if len(found) > _MOST else ""),
         panels=(
             Plot(
                 title="",
@@ -59,10 +61,10 @@ def _scatter(device: str, measurements: Sequence[Mapping[str, Any]]) -> Iterator
                         x=predicted,
                         y=measured,
                         kind="measured",
-                        label=name if len(pairs) <= _NAMED else "",
+                        label=name if len(found) <= pairs.NAMED else "",
                         text=f"{name}: {measured / predicted:.2f} of {short(predicted, 's')}",
                     )
-                    for name, predicted, measured in pairs
+                    for name, predicted, measured in found[:_MOST]
                 ),
             ),
         ),
@@ -86,7 +88,7 @@ def _roofline(device: str, measurements: Sequence[Mapping[str, Any]]) -> Iterato
                 bytes_per_s=dram["rate_per_s"],
                 style=len(ceilings),
             )
-        if roof in ceilings:
+        if roof in ceilings and len(kernels) < _MOST:
             kernels.append(_kernel(one, compute, dram, ceilings[roof].style))
     if kernels:
         yield Chart(

@@ -27,17 +27,19 @@ _PRESENT: Final = {
     "shared_memory": "shared_bytes_per_block",
 }
 _MANY: Final = 8
+#: points of a curve
+_MOST_POINTS: Final = 400
 _KINDS: Final = {"cost": "fewer warps from", "gain": "more warps at"}
 
 
-def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
+def charts(content: Mapping[str, Any]) -> Iterator[Chart]:
     """One chart a result; a launch that is refused has no place on a curve.
 
     Nor has one of a GPU that the database at hand does not hold, or holds with other facts than
     that of the result: its curves would be those of another GPU.
     """
     found = (_chart(one) for one in content["results"] if one["refusal"] is None)
-    return tuple(chart for chart in found if chart is not None)
+    return (chart for chart in found if chart is not None)
 
 
 def overview(contents: Sequence[Mapping[str, Any]]) -> tuple[Chart, ...]:
@@ -46,7 +48,9 @@ def overview(contents: Sequence[Mapping[str, Any]]) -> tuple[Chart, ...]:
     count = len(shares)
     if count <= _MANY:
         return ()
-    points = tuple((float(rank), share) for rank, share in enumerate(shares))
+    # what a curve cannot show would be most of the bytes of a page
+    ranks = range(0, count, -(-count // _MOST_POINTS))
+    points = tuple((float(rank), shares[rank]) for rank in ranks)
     full = sum(share >= 100 for share in shares)
     return (
         Chart(

@@ -12,9 +12,9 @@ from perfkit.report.charts import pairs
 _PANELS: Final = 3
 
 
-def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
+def charts(content: Mapping[str, Any]) -> Iterator[Chart]:
     """A scatter for every check of every card that kept numbers."""
-    return tuple(
+    return (
         chart
         for card in content["cards"]
         for check in card["checks"]

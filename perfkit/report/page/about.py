@@ -10,12 +10,14 @@ from perfkit.arch import catalog
 from perfkit.arch.types import Capability, Gpu
 from perfkit.errors import UnknownTarget
 from perfkit.report.document import Cell, Column, Table
-from perfkit.report.page import markup
+from perfkit.report.page import markup, room
 from perfkit.report.page.results import Result
 from perfkit.report.views.arch import facts_document
 
 #: records of the database that are shown in full; each is some 60 facts
 _MOST_RECORDS: Final = 10
+#: environments, each some 20 rows
+_MOST_PLACES: Final = 20
 #: what lists environments, and sides that have one each
 _HOLDERS: Final = ("cards", "devices", "entries")
 _SIDES: Final = ("baseline", "candidate")
@@ -32,13 +34,22 @@ def repeat(found: Sequence[Result]) -> str:
     silent = [one.name for one in found if one.command is None]
     parts = []
     if lines:
-        commands = "\n".join(markup.text(line) for line in dict.fromkeys(lines))
+        whole = list(dict.fromkeys(lines))
+        shown, more = room.listed(whole)
+        commands = "\n".join(map(markup.text, shown))
         parts.append(f'<pre tabindex="0" aria-label="Commands"><code>{commands}</code></pre>')
+        if more:
+            parts.append(markup.paragraph(f"{more} They are in the files, as made_by.command."))
+        if any(len(line) > room.LONG[0] for line in whole):
+            parts.append(markup.paragraph("Long ones are shown without the middle."))
     if silent:
         parts.append(
             markup.paragraph("These files do not say which command wrote them:", faint=True)
         )
-        parts.append(markup.listing(silent))
+        names, more = room.listed(silent)
+        parts.append(markup.listing(names))
+        if more:
+            parts.append(markup.paragraph(more))
     return "\n".join(parts)
 
 
@@ -51,7 +62,10 @@ def environment(found: Sequence[Result]) -> str:
     for one in found:
         for about in _environments(one.content):
             places.setdefault(repr(about), _place(about))
-    parts += [markup.table(table) for table in places.values()]
+    shown = list(places.values())[:_MOST_PLACES]
+    parts += [markup.table(table) for table in shown]
+    if left := len(places) - len(shown):
+        parts.append(markup.paragraph(f"{left:,} more environments are in the files."))
     measured = [one.name for one in found if one.topic in _MEASURED]
     if not places and measured:
         parts.append(markup.paragraph("On which GPU it was measured the files do not say."))
@@ -73,7 +87,7 @@ def _place(about: Mapping[str, Any]) -> Table:
         title=f"Measured on {about.get('device') or about.get('gpu') or 'a GPU'}",
         columns=(Column("what", "what"), Column("value", "value")),
         rows=tuple(
-            (name.replace("_", " "), Cell(None, _flat(value)))
+            (name.replace("_", " "), Cell(None, markup.abridged(_flat(value), room.LONG[0])))
             for name, value in about.items()
             if value not in (None, [], {})
         ),
@@ -105,6 +119,7 @@ def evidence(found: Sequence[Result]) -> str:
 
 
 def _few(names: Sequence[str]) -> str:
+    names = [markup.abridged(name, room.LONG[1]) for name in names]
     return ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
 
 

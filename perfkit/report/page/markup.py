@@ -34,19 +34,22 @@ def folded(title: str, body: str) -> str:
     return f"<details><summary>{text(title)}</summary>\n{body}\n</details>"
 
 
-def table(one: Table, *, level: int = 3) -> str:
+def table(one: Table, *, level: int = 3, rows: Iterable[str] | None = None) -> str:
     """Rows that the page's script can sort and filter, in a frame that the keyboard can scroll.
 
-    ``level`` is that of the heading over it.
+    Args:
+        one: the table.
+        level: of the heading over it.
+        rows: what ``row`` made of those that are shown; None: of all.
     """
     title = one.title or "table"
     head = "".join(
         f'<th scope="col"{_side(column)}>{text(column.title)}</th>' for column in one.columns
     )
-    rows = "\n".join(_row(one.columns, row) for row in one.rows)
+    body = "\n".join((row(one, each) for each in one.rows) if rows is None else rows)
     drawn = (
         f'<div class="wide" tabindex="0" role="region" aria-label="{text(title)}">'
-        f'<table class="data">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>'
+        f'<table class="data">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>'
         "</table></div>"
     )
     if one.collapsed:
@@ -58,14 +61,30 @@ def _side(column: Column) -> str:
     return ' class="l"' if column.is_left else ""
 
 
-def _row(columns: tuple[Column, ...], row: tuple[Any, ...]) -> str:
-    cells = (_cell(column, value) for column, value in zip(columns, row, strict=True))
-    return f"<tr>{''.join(cells)}</tr>"
+def row(one: Table, values: tuple[Any, ...], *, longest: int | None = None) -> str:
+    """One row; ``longest``: letters of a text that is shown in full."""
+    pairs = zip(one.columns, values, strict=True)
+    return f"<tr>{''.join(_cell(column, value, longest) for column, value in pairs)}</tr>"
 
 
-def _cell(column: Column, value: Any) -> str:
+def abridged(value: str, most: int) -> str:
+    """A text that is too long for a page without its middle, with its length.
+
+    >>> abridged("gemm<" + 900 * "x" + ">", 40)
+    'gemm<xxxxxxxxxxxxxxx…xxx> (906 letters)'
+    """
+    if len(value) <= most:
+        return value
+    # names begin with what they are called and end with what tells them apart
+    head, tail = most // 2, most // 10
+    return f"{value[:head]}…{value[-tail:]} ({len(value):,} letters)"
+
+
+def _cell(column: Column, value: Any, longest: int | None) -> str:
     """With the number to sort by, where the text is not that number."""
     shown = column.text(value)
+    if longest is not None:
+        shown = abridged(shown, longest)
     raw = value.raw if isinstance(value, Cell) else value
     is_number = isinstance(raw, int | float) and not isinstance(raw, bool)
     key = f' data-v="{raw}"' if is_number and shown != str(raw) else ""

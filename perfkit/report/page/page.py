@@ -10,7 +10,7 @@ from perfkit.errors import NoExtra
 from perfkit.report import charts
 from perfkit.report.chart import figure, svg
 from perfkit.report.chart.theme import TOKENS
-from perfkit.report.page import about, markup, shell
+from perfkit.report.page import about, markup, room, shell
 from perfkit.report.page.results import Result, shortened
 from perfkit.report.page.sections import SECTIONS
 from perfkit.report.page.tables import items, tables, value
@@ -19,9 +19,10 @@ from perfkit.report.schema import title as title_of
 if TYPE_CHECKING:
     from perfkit.report.chart.model import Chart
 
-#: charts of one topic, and of a page: each takes a tenth of a second and 20 KB
+#: charts of one topic, and of a page: most take a tenth of a second and 20 KB
 _MOST_OF_A_TOPIC: Final = 6
 _MOST_CHARTS: Final = 24
+_MOST_CHART_BYTES: Final = 600_000
 _MOST_NOTES: Final = 40
 #: marks of a chart in words
 _MOST_WORDS: Final = 12
@@ -40,7 +41,9 @@ def render(
     found = shortened(found)
     topics = list(dict.fromkeys(one.topic for one in found))
     drawing = _Drawing()
-    parts = [(topic, _topic(topic, found, drawing)) for topic in topics]
+    by_topic = {topic: [one for one in found if one.topic == topic] for topic in topics}
+    fitted = room.fitted({topic: tables(topic, mine) for topic, mine in by_topic.items()})
+    parts = [_topic(topic, mine, fitted[topic], drawing) for topic, mine in by_topic.items()]
     closing = [
         ("evidence", "Evidence", about.evidence(found)),
         ("repeat", "How to repeat it", about.repeat(found)),
@@ -50,7 +53,7 @@ def render(
     links += [(name, heading) for name, heading, body in closing if body]
     body = [
         markup.section("summary", "Summary", _summary(found, topics, failed, drawing)),
-        *(part for _, part in parts),
+        *parts,
         *(markup.section(name, heading, [part]) for name, heading, part in closing if part),
     ]
     return shell.whole(title, body, links=links), drawing.missing
@@ -66,24 +69,28 @@ class _Drawing:
     def __init__(self) -> None:
         self.count = 0
         self.left_out = 0
+        self.size = 0
         self.missing: str | None = None  #: why there are none
 
     def of(self, found: Sequence[Result]) -> Iterator[str]:
         """The charts of one topic's results; beyond the limits they are not even described."""
-        here = 0
-        for chart in charts.overview(found[0].topic, [one.content for one in found]):
-            here += 1
-            yield self._figure(chart) or ""
+        overview = charts.overview(found[0].topic, [one.content for one in found])
+        yield from self._figures(overview)
+        here = len(overview)
         for one in found:
+            if self.missing is not None:
+                return
             if here >= _MOST_OF_A_TOPIC or self.count >= _MOST_CHARTS:
                 self.left_out += 1
                 continue
-            for chart in charts.of(one.topic, one.content)[: _MOST_OF_A_TOPIC - here]:
-                drawn = self._figure(chart)
-                if drawn is None:
-                    return
-                here += 1
-                yield drawn
+            drawn = charts.of(one.topic, one.content, most=_MOST_OF_A_TOPIC - here)
+            here += len(drawn)
+            yield from self._figures(drawn)
+
+    def _figures(self, drawn: Sequence[Chart]) -> Iterator[str]:
+        for chart in drawn:
+            if self.missing is None and (text := self._figure(chart)) is not None:
+                yield text
 
     def _figure(self, chart: Chart) -> str | None:
         try:
@@ -91,7 +98,11 @@ class _Drawing:
         except NoExtra as error:
             self.missing = f"{error.message} ({error.hint})"
             return None
+        if self.size + len(drawn) > _MOST_CHART_BYTES:
+            self.left_out += 1
+            return None
         self.count += 1
+        self.size += len(drawn)
         words = "; ".join(list(_words(chart))[:_MOST_WORDS])
         caption = f"<figcaption>{markup.text(words)}</figcaption>" if words else ""
         return f"<figure>{svg.inline(drawn, f'c{self.count}-')}{caption}</figure>"
@@ -100,21 +111,29 @@ class _Drawing:
 def _words(chart: Chart) -> Iterator[str]:
     """What the marks mean."""
     for panel in chart.panels:
-        yield from (mark.text for mark in getattr(panel, "marks", ()) if mark.text)
+        marks = getattr(panel, "marks", ())
+        yield from (markup.abridged(mark.text, room.LONG[0]) for mark in marks if mark.text)
 
 
-def _topic(topic: str, found: Sequence[Result], drawing: _Drawing) -> str:
-    mine = [one for one in found if one.topic == topic]
+def _topic(
+    topic: str, mine: Sequence[Result], shown: Sequence[room.Shown], drawing: _Drawing
+) -> str:
     notes = dict.fromkeys(note for one in mine for note in _notes(one))
-    left = len(notes) - _MOST_NOTES
+    listed, _ = room.listed(list(notes)[:_MOST_NOTES])
+    left = len(notes) - len(listed)
     parts = [
         markup.paragraph(title_of(topic), faint=True),
         *drawing.of(mine),
-        *(markup.table(table) for table in tables(topic, mine)),
-        markup.folded("Notes", markup.listing(list(notes)[:_MOST_NOTES])) if notes else "",
-        markup.paragraph(f"{left} more notes are in the files") if left > 0 else "",
+        *(part for one in shown for part in _with_note(one)),
+        markup.folded("Notes", markup.listing(listed)) if notes else "",
+        markup.paragraph(f"{left:,} more notes are in the files") if left > 0 else "",
     ]
     return markup.section(f"topic-{topic}", _name(topic), parts)
+
+
+def _with_note(one: room.Shown) -> tuple[str, ...]:
+    # before the table, which may be long
+    return (one.html,) if one.note is None else (markup.paragraph(one.note), one.html)
 
 
 def _notes(one: Result) -> Iterator[str]:
@@ -137,13 +156,16 @@ def _summary(
         yield markup.paragraph(f"Without charts: {drawing.missing}")
     if drawing.left_out:
         yield markup.paragraph(
-            f"The first results of each kind are drawn; {drawing.left_out} files are in the tables "
-            "alone, and '--chart' of their command draws them.",
+            f"The first results of each kind are drawn; {drawing.left_out:,} others are in the "
+            "tables alone, and '--chart' of their command draws them.",
             faint=True,
         )
     if failed:
         yield markup.paragraph("Left out, as they could not be read:")
-        yield markup.listing(failed)
+        texts, more = room.listed(failed)
+        yield markup.listing(texts)
+        if more:
+            yield markup.paragraph(more)
 
 
 def _line(topic: str, mine: Sequence[Result]) -> str:

@@ -30,11 +30,14 @@ _ELSEWHERE: Final = frozenset({"schema", "made_by", "sources", "conflicts", "unk
 _FILE: Final = Column("file", "file")
 
 
-def tables(topic: str, found: Sequence[Result]) -> list[Table]:
-    """All results of one topic in the same tables; with a column of files if there are several."""
-    made = [_table(topic, rows, found) for rows in SECTIONS.get(topic, ())]
-    shown = [table for table in made if table.rows]
-    return shown or [_facts(found)]
+def tables(topic: str, found: Sequence[Result]) -> list[tuple[Table, str | None]]:
+    """All results of one topic in the same tables; with a column of files if there are several.
+
+    Each with the key of the column whose values are outcomes, if it has one.
+    """
+    made = [(_table(topic, rows, found), rows.tally) for rows in SECTIONS.get(topic, ())]
+    shown = [(table, tally) for table, tally in made if table.rows]
+    return shown or [(_facts(found), None)]
 
 
 def _table(topic: str, rows: Rows, found: Sequence[Result]) -> Table:

@@ -56,7 +56,9 @@ def _instruction(e: GemmEstimate) -> list[str]:
 def _memory(e: GemmEstimate) -> list[str]:
     gpu, found = e.target.gpu, []
     if e.machine.levels["l2"].bytes_per_s is None:
-        found.append("no L2 bandwidth is known: L2 traffic is counted and not part of the bound")
+        found.append(
+            "no L2 bandwidth is known: the time expected may be too short; a ceilings file has it"
+        )
     if not e.machine.l2_bytes:
         found.append("the size of L2 is not known: nothing is assumed to stay there between waves")
     size = e.shape.bytes

@@ -175,7 +175,8 @@ def test_undecodable_names_are_shown():
 def test_rows_come_from_all_files_with_their_names():
     found = shortened([Result(name=f"/x/y/{n}.json", topic=one.topic, content=one.content)
                        for n, one in enumerate([occupancy(), occupancy()])])  # fmt: skip
-    (table,) = tables("occupancy", found)
+    ((table, tally),) = tables("occupancy", found)
+    assert tally == "binding"
     assert table.columns[0].key == "file"
     assert {row[0] for row in table.rows} == {"0.json", "1.json"}
     assert len(table.rows) == 2 * len(found[0].content["results"])
