@@ -52,16 +52,15 @@ __device__ __forceinline__ Place tile_of_block(int rows)
     return {(int)blockIdx.x % down * TILE, (int)blockIdx.x / down * TILE};
 }
 
-extern "C" __global__ void transpose_naive(const float* __restrict__ a, float* __restrict__ b,
-                                           int rows, int columns)
+extern "C" __global__ void __launch_bounds__(TILE * HEIGHT)
+    transpose_naive(const float* __restrict__ a, float* __restrict__ b, int rows, int columns)
 {
     Place tile = tile_of_block(rows);
     int x = tile.column + threadIdx.x;
 #pragma unroll
     for (int i = 0; i < TILE; i += HEIGHT) {
         int y = tile.row + i + threadIdx.y;
-        if (x < columns && y < rows && i + threadIdx.y < TILE)
-            b[(index)x * rows + y] = a[(index)y * columns + x];
+        if (x < columns && y < rows) b[(index)x * rows + y] = a[(index)y * columns + x];
     }
 }
 
@@ -69,32 +68,36 @@ template <int PITCH>
 __device__ __forceinline__ void through_tile(const float* a, float* b, int rows, int columns)
 {
     __shared__ float tile[TILE * PITCH];
+    float moved[TILE / HEIGHT];
     Place place = tile_of_block(rows);
-    int row0 = place.row, column0 = place.column, x = threadIdx.x;
+    int x = place.column + threadIdx.x;
 #pragma unroll
-    for (int i = 0; i < TILE; i += HEIGHT) {
-        int y = i + threadIdx.y;
-        if (y < TILE && row0 + y < rows && column0 + x < columns)
-            tile[y * PITCH + x] = a[(index)(row0 + y) * columns + column0 + x];
+    for (int i = 0; i < TILE / HEIGHT; i++) {  // all of a thread's loads are under way at once
+        int y = place.row + i * HEIGHT + threadIdx.y;
+        moved[i] = y < rows && x < columns ? a[(index)y * columns + x] : 0;
     }
-    __syncthreads();
 #pragma unroll
-    for (int i = 0; i < TILE; i += HEIGHT) {
-        int y = i + threadIdx.y;
-        if (y < TILE && column0 + y < columns && row0 + x < rows)
-            b[(index)(column0 + y) * rows + row0 + x] = tile[x * PITCH + y];
+    for (int i = 0; i < TILE / HEIGHT; i++)
+        tile[(i * HEIGHT + threadIdx.y) * PITCH + threadIdx.x] = moved[i];
+    __syncthreads();
+    x = place.row + threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < TILE / HEIGHT; i++) {
+        int y = place.column + i * HEIGHT + threadIdx.y;
+        if (y < columns && x < rows)
+            b[(index)y * rows + x] = tile[threadIdx.x * PITCH + i * HEIGHT + threadIdx.y];
     }
 }
 
-extern "C" __global__ void transpose_tiled(const float* __restrict__ a, float* __restrict__ b,
-                                           int rows, int columns)
+extern "C" __global__ void __launch_bounds__(TILE * HEIGHT)
+    transpose_tiled(const float* __restrict__ a, float* __restrict__ b, int rows, int columns)
 {
     through_tile<TILE>(a, b, rows, columns);
 }
 
 // One float of padding moves each row of the tile to another bank.
-extern "C" __global__ void transpose_padded(const float* __restrict__ a, float* __restrict__ b,
-                                            int rows, int columns)
+extern "C" __global__ void __launch_bounds__(TILE * HEIGHT)
+    transpose_padded(const float* __restrict__ a, float* __restrict__ b, int rows, int columns)
 {
     through_tile<TILE + 1>(a, b, rows, columns);
 }

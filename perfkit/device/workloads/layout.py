@@ -18,7 +18,6 @@ from perfkit.device.workload import (
     blocks_for,
     i32,
     i64,
-    whole_warps,
 )
 from perfkit.errors import UsageError
 from perfkit.models.banks import wavefronts
@@ -27,6 +26,7 @@ from perfkit.models.coalescing import LINE_BYTES, SECTOR_BYTES, global_access
 _FILE: Final = "layout.cu"
 _WARP: Final = range(32)
 _TILE: Final = 64
+_TILE_THREADS: Final = (64, 128, 256, 512, 1024)  #: whole rows of a tile that divide it
 _STRUCT_BYTES: Final = 32
 #: An H200 reads DRAM in such pieces: at strides from 64 bytes on it took the time of twice the
 #: sectors. Other cards may read sectors alone, so that the bound does not count it.
@@ -105,11 +105,12 @@ def _transpose(kernel: str, l1_per_warp: Callable[[], float], l2_per_warp: float
     """A transpose; bytes through L1 and L2 for each 32 floats, both directions together."""
 
     def build(sizes: Sizes) -> Case:
-        rows, columns, threads = sizes["rows"], sizes["columns"], whole_warps(sizes, _TILE)
+        rows, columns, threads = sizes["rows"], sizes["columns"], sizes["threads"]
         if max(rows, columns) >= 2**21:
             raise UsageError(f"rows, columns = {rows}, {columns}: at most {2**21 - 1} each")
-        if threads % _TILE:
-            raise UsageError(f"threads = {threads}: the kernel takes rows of {_TILE}")
+        if threads not in _TILE_THREADS:
+            known = ", ".join(map(str, _TILE_THREADS))
+            raise UsageError(f"threads = {threads}: the kernel takes {known}")
         n, height = rows * columns, threads // _TILE
         return Case(
             code=Code(kernel=kernel, file=_FILE, defines=(f"HEIGHT={height}",)),
@@ -169,7 +170,7 @@ def _tile(name: str, summary: str, build: Callable[[Sizes], Case]) -> Workload:
         summary=summary,
         sizes={"rows": 15968, "columns": 15968, "threads": 256},
         size="rows",
-        checks=({"rows": 517, "columns": 1030}, {"rows": 3, "columns": 70, "threads": 192}),
+        checks=({"rows": 517, "columns": 1030}, {"rows": 3, "columns": 70, "threads": 128}),
         build=build,
     )
 
