@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from perfkit.analysis.block_sizes import Request, Wish
+from perfkit.analysis.block_scores import preference
+from perfkit.analysis.block_sizes import Request, Wish, choose
+from perfkit.errors import UsageError
 
 if TYPE_CHECKING:
     from perfkit.analysis.measurement import LaunchFacts
@@ -40,3 +43,25 @@ def wish(cases: Iterable[Case]) -> Wish:
     totals = {case.launch.blocks * case.launch.threads for case in cases}
     even = max(totals) - min(totals) <= MOST_THREADS
     return Wish(elements=max(totals) if even else None)
+
+
+def order(asked: Request, problem: Wish, sizes: Collection[int]) -> list[int]:
+    """Block sizes as the model likes them: its choice, what ties with it, then by resident threads.
+
+    Raises:
+        DoesNotFit: none of them launches.
+    """
+    best = choose([asked], problem)
+    rest: dict[int, int] = {}
+    for threads in sizes:
+        try:
+            one = choose([replace(asked, exact_threads=threads)], problem)
+        except UsageError:  # it launches at no such size
+            continue
+        rest[threads] = one.places[0].resident_threads
+    warp = asked.target.capability.limits.warp_size
+    return sorted(
+        rest,
+        key=lambda t: (t == best.threads, t in best.tied, rest[t], preference(t, warp)),
+        reverse=True,
+    )

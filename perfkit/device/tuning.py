@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from perfkit.analysis.block_scores import preference
-from perfkit.analysis.block_sizes import Request, Wish, choose
 from perfkit.analysis.gemm_rank import rank
 from perfkit.analysis.tuning import Candidate, Tuning, judged
-from perfkit.device.block_size_question import MOST_THREADS, request, wish
+from perfkit.device.block_size_question import MOST_THREADS, order, request, wish
 from perfkit.device.items import of_kernel
 from perfkit.device.measure import Item, Plan, measure
 from perfkit.device.user_kernel import KernelSpec, case_of
@@ -142,7 +140,7 @@ def tune_block_size(
     facts = _facts(report.devices[0], items[usual])
     asked = request(target, facts, usual=usual, most=max(items))
     cases = [item.case for item in items.values() if item.case is not None]
-    order = _order(asked, wish(cases), items)
+    favourites = order(asked, wish(cases), items)
     found = [
         (
             Candidate(
@@ -153,9 +151,9 @@ def tune_block_size(
             ),
             items[threads],
         )
-        for place, threads in enumerate(order[: how.most], 1)
+        for place, threads in enumerate(favourites[: how.most], 1)
     ]
-    return _tuned(items[usual].name, device, found, len(order), [], how)
+    return _tuned(items[usual].name, device, found, len(favourites), [], how)
 
 
 def _facts(device: Measured, item: Item) -> LaunchFacts:
@@ -195,28 +193,6 @@ def _own_item(spec: KernelSpec, threads: int) -> Item:
 def _library_item(workload: Workload, threads: int) -> Item:
     checks = [{**sizes, "threads": threads} for sizes in workload.checks]
     return _item(workload, f"{workload.name} {threads}", {"threads": threads}, checks)
-
-
-def _order(asked: Request, problem: Wish, sizes: Collection[int]) -> list[int]:
-    """Block sizes as the model likes them: its choice, what ties with it, then by resident threads.
-
-    Raises:
-        DoesNotFit: none of them launches.
-    """
-    best = choose([asked], problem)
-    rest: dict[int, int] = {}
-    for threads in sizes:
-        try:
-            one = choose([replace(asked, exact_threads=threads)], problem)
-        except UsageError:  # it launches at no such size
-            continue
-        rest[threads] = one.places[0].resident_threads
-    warp = asked.target.capability.limits.warp_size
-    return sorted(
-        rest,
-        key=lambda t: (t == best.threads, t in best.tied, rest[t], preference(t, warp)),
-        reverse=True,
-    )
 
 
 def _tuned(

@@ -3,7 +3,8 @@
 ``bounds``: no kernel is faster than what its bytes and operations take at the data sheet's rates;
 one that DRAM limits takes what its mix of reads and writes takes at the rate that this very card
 was just measured to have. ``recommendation``: the block size that ``perfkit recommend`` chooses,
-from registers and shared memory alone, against the best of all block sizes.
+from registers and shared memory alone, and the best of those that ``--measure`` tries, against the
+best of all block sizes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from perfkit.analysis.measurement import FASTER
 from perfkit.analysis.prediction import predict
 from perfkit.analysis.validation import Pair, Tally
 from perfkit.device import bench as benches
-from perfkit.device.block_size_question import MOST_THREADS, request, wish
+from perfkit.device.block_size_question import MOST_THREADS, order, request, wish
 from perfkit.device.experiments import ceiling
 from perfkit.device.experiments.bandwidth import dram
 from perfkit.device.experiments.trial import Ledger
@@ -38,6 +39,9 @@ _MEMORY_BOUND_OFF: Final = 0.10
 #: of the time at the best block size: the worst kernel, and half of them
 _WORST_REGRET: Final = 0.10
 _MEDIAN_REGRET: Final = 0.02
+#: the same of the best of as many as ``perfkit recommend --measure`` tries by itself
+_TRIED_REGRET: Final = 0.02
+_TRIES: Final = 12
 #: what partial sums of blocks may add to the bytes of one problem
 _SAME: Final = 1.01
 _WARP: Final = 32
@@ -140,28 +144,26 @@ def recommendation(trial: Trial) -> Iterator[Tally]:
     card = trial.card
     bench, ledger = benches.Bench(card, Stopwatch(card)), Ledger()
     regrets: list[float] = []
+    tried_regrets: list[float] = []
     for workload in _free(trial)[:: trial.count(1, 4)]:
         cases = dict(_sweep(workload, step=trial.count(_WARP, 4 * _WARP)))
-        chosen = _recommended(trial, bench, workload, cases)
-        if chosen is None:
+        favourites = _favourites(trial, bench, workload, cases)
+        if not favourites:
             ledger.add("kernels that take none of the recommended block sizes")
             continue
         samples = trial.count(9, 5)
         times = {t: _time(bench, workload, case, samples) for t, case in cases.items()}
         best = min(times, key=lambda threads: times[threads])
-        regrets.append(times[chosen] / times[best] - 1)
-        ledger.figures[workload.name] = (
-            f"{chosen} threads recommended, {best} the best, regret {regrets[-1]:.1%}"
-        )
-        predicted = f"at most {_WORST_REGRET:.0%} slower than the best"
-        shown = f"{regrets[-1]:.1%} slower: {chosen} threads, where {best} are best"
-        ledger.compare(predicted, shown, workload.name, agrees=regrets[-1] <= _WORST_REGRET)
+        regrets.append(times[favourites[0]] / times[best] - 1)
+        tried_regrets.append(min(times[t] for t in favourites[:_TRIES]) / times[best] - 1)
+        _held_to_best(ledger, workload, favourites[0], best, (regrets[-1], tried_regrets[-1]))
         yield ledger.tally()
     if regrets:
         middle = median(regrets)
         ledger.figures |= {
             "median regret": f"{middle:.2%}",
             "worst regret": f"{max(regrets):.2%}",
+            "worst regret with --measure": f"{max(tried_regrets):.2%}",
         }
         ledger.compare(
             f"at most {_MEDIAN_REGRET:.0%}",
@@ -170,6 +172,25 @@ def recommendation(trial: Trial) -> Iterator[Tally]:
             agrees=middle <= _MEDIAN_REGRET,
         )
     yield ledger.tally()
+
+
+def _held_to_best(
+    ledger: Ledger, workload: Workload, chosen: int, best: int, regrets: tuple[float, float]
+) -> None:
+    """The recommended block size, and the best of those that would be tried."""
+    regret, tried = regrets
+    ledger.figures[workload.name] = (
+        f"{chosen} threads recommended, {best} the best, regret {regret:.1%}, tried {tried:.1%}"
+    )
+    predicted = f"at most {_WORST_REGRET:.0%} slower than the best"
+    shown = f"{regret:.1%} slower: {chosen} threads, where {best} are best"
+    ledger.compare(predicted, shown, workload.name, agrees=regret <= _WORST_REGRET)
+    ledger.compare(
+        f"one of {_TRIES} tried at most {_TRIED_REGRET:.0%} slower than the best",
+        f"{tried:.1%} slower",
+        f"{workload.name}, with --measure",
+        agrees=tried <= _TRIED_REGRET,
+    )
 
 
 def _free(trial: Trial) -> list[Workload]:
@@ -197,14 +218,16 @@ def _sweep(workload: Workload, *, step: int) -> Iterator[tuple[int, Case]]:
             continue
 
 
-def _recommended(
+def _favourites(
     trial: Trial, bench: benches.Bench, workload: Workload, cases: dict[int, Case]
-) -> int | None:
-    """The block size, of those that the kernel takes; None: none of the best is."""
+) -> list[int]:
+    """The kernel's block sizes as the model likes them; none if it takes none of the best."""
     usual = workload.sizes["threads"]
     asked = request(trial.target, bench.facts(cases[usual]), usual=usual, most=max(cases))
+    problem = wish(cases.values())
     try:
-        found = choose([asked], wish(cases.values()))
+        found = choose([asked], problem)
     except DoesNotFit:
-        return None
-    return next((t for t in (found.threads, *reversed(found.tied)) if t in cases), None)
+        return []
+    favourites = order(asked, problem, cases)
+    return favourites if favourites[0] in {found.threads, *found.tied} else []

@@ -103,6 +103,17 @@ def test_a_kernel_for_which_another_block_size_is_better(monkeypatch):
     assert figures["median regret"] == "0.00%"
 
 
+def test_a_block_size_that_would_not_even_be_tried(monkeypatch):
+    def time(_bench, workload, case, _samples):
+        last = case.launch.threads == 32 and workload.name == "vector_add"
+        return 0.95e-3 if last else 1e-3
+
+    status, (difference,), figures = run("recommendation", time, monkeypatch)
+    assert status is Status.FAIL
+    assert difference.configuration == "vector_add, with --measure"
+    assert figures["worst regret with --measure"] == "5.26%"
+
+
 def test_many_kernels_a_little_slower(monkeypatch):
     def time(_bench, _workload, case, _samples):
         return 0.95e-3 if case.launch.threads == 32 * 7 else 1e-3

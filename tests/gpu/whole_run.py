@@ -1,0 +1,250 @@
+"""Everything that perfkit claims about a card, in one run.
+
+    python tests/gpu/whole_run.py FOLDER
+
+runs ``perfkit ceilings`` beside PyTorch, ``perfkit measure`` on the whole library with these
+ceilings, some kernels several times, products beside PyTorch, ``perfkit gemm --measure`` and
+``perfkit validate``; keeps every document and writes ``report.md``: each figure beside what it
+should be. Exits 1 if one is not reached. Takes about seven minutes on an H200; needs PyTorch.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+REPEATED = ("copy", "vector_add", "matmul_tiled")
+REPEATS = 3
+SIZES = (4096, 8192)
+REGRETS = {"median regret": "2%", "worst regret": "10%", "worst regret with --measure": "2%"}
+PRODUCTS = ("gemm_wgmma_bf16", "gemm_mma_bf16")
+
+Document = dict[str, Any]
+
+
+class Figure(NamedTuple):
+    """One line of the report."""
+
+    what: str
+    value: str
+    asked: str
+    reached: bool
+
+
+class Run:
+    """Documents of the commands, kept in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def perfkit(self, name: str, *arguments: str) -> Document:
+        """What a command answers as JSON; also where its exit code says that something is off."""
+        path = self.folder / f"{name}.json"
+        command = [sys.executable, "-m", "perfkit", *arguments, "-f", "json", "-o", str(path)]
+        done = subprocess.run(command, check=False, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+        if not path.exists():
+            raise SystemExit(f"{' '.join(arguments)}: exit code {done.returncode}\n{done.stderr}")
+        found: Document = json.loads(path.read_text())
+        return found
+
+    def measured(self, name: str, *arguments: str) -> dict[str, Document]:
+        """Measurements of the first card by name of the kernel."""
+        document = self.perfkit(name, "measure", *arguments)
+        return {one["name"]: one for one in document["devices"][0]["measurements"]}
+
+
+def median_s(found: dict[str, Document]) -> float:
+    (one,) = found.values()
+    return float(one["median_s"])
+
+
+def _ratio(one: Document, key: str) -> str:
+    return "-" if one[key] is None else f"{one[key]:.3f}"
+
+
+def table(measured: Iterable[Document]) -> Iterator[str]:
+    """Every kernel: time, its interval, and what it should take."""
+    yield "| kernel | us | +- % | bound by | over bound | over expected | result |"
+    yield "|---|---:|---:|---|---:|---:|---|"
+    for one in measured:
+        if one["median_s"] is None:
+            yield f"| {one['name']} | failed | | | | | |"
+            continue
+        low, high = one["interval_s"] or (one["median_s"],) * 2
+        half = (high - low) / 2 / one["median_s"]
+        bound_by = ", ".join((one["prediction"] or {}).get("bound_by", []))
+        right = "right" if all(check["right"] for check in one["checks"]) else "wrong"
+        right = right if one["is_checked"] else "unchecked"
+        time = f"{one['median_s'] * 1e6:,.1f} | {half:.2%}"
+        ratios = f"{_ratio(one, 'ratio')} | {_ratio(one, 'ratio_expected')}"
+        yield f"| {one['name']} | {time} | {bound_by} | {ratios} | {right} |"
+
+
+def bounds(measured: Iterable[Document]) -> Iterator[Figure]:
+    """Nothing beats its bound; what should be close to its prediction is."""
+    known = [one for one in measured if one["ratio"]]
+    least = min(known, key=lambda one: one["ratio"])
+    yield Figure(
+        f"lowest measured over bound of {len(known)}",
+        f"{least['ratio']:.3f} ({least['name']})",
+        "no less than 0.99",
+        least["ratio"] >= 0.99,
+    )
+    dram = [one for one in known if one["prediction"]["bound_by"] == ["dram"]]
+    for what, some, limit in (
+        ("kernels that DRAM limits", dram, 0.10),
+        ("tiled matmul", [one for one in known if one["name"] == "matmul_tiled"], 0.25),
+        ("tensor GEMM", [one for one in known if one["name"].startswith("gemm_")], 0.25),
+    ):
+        for one in some:
+            off = abs(one["ratio_expected"] - 1)
+            if off == max(abs(other["ratio_expected"] - 1) for other in some):
+                value = f"{one['ratio_expected'] - 1:+.1%} ({one['name']}, of {len(some)})"
+                yield Figure(f"{what}: furthest from expected", value, f"{limit:.0%}", off <= limit)
+
+
+def repeated(run: Run, ceilings: Path, first: dict[str, Document]) -> Iterator[Figure]:
+    """The same kernel measured again and again."""
+    times = {name: [first[name]["median_s"]] for name in REPEATED}
+    for number in range(REPEATS):
+        again = run.measured(f"again-{number}", *REPEATED, "--ceilings", str(ceilings))
+        for name in REPEATED:
+            times[name].append(again[name]["median_s"])
+    for name, found in times.items():
+        apart = max(found) / min(found) - 1
+        what = f"{name}, measured {len(found)} times: apart"
+        yield Figure(what, f"{apart:.2%}", "below 0.5%", apart < 0.005)
+
+
+def roofs(document: Document) -> Iterator[Figure]:
+    """Arithmetic and shared memory against the data sheet, at the clock that was held."""
+    asked = {"f32 FMA": "the data sheet", "shared read": "128 bytes per clock and SM"}
+    for one in (*document["compute"], *document["memory"]):
+        if (of := asked.get(one["what"])) is not None:
+            share = one["share_at_clock"]
+            what = f"{one['what']}, of {of} at the clock held"
+            yield Figure(what, f"{share:.1%}", "95%", share >= 0.95)
+
+
+def mma_roof(document: Document) -> float:
+    """The best rate of ``mma.sync`` on bf16."""
+    return max(
+        one["flop_per_s"]
+        for one in document["compute"]
+        if one["what"].startswith("bf16/f32 mma.sync")
+    )
+
+
+def products(run: Run, roof: float) -> Iterator[Figure]:
+    """Generated products beside PyTorch's, timed alike."""
+    for size in SIZES:
+        flops = 2 * size**3
+        module = f"tests/gpu/torch_products.py:bf16_{size}"
+        sizes = f"m={size},n={size},k={size}"
+        torch_s = median_s(run.measured(f"torch-{size}", "--python", module, "--flops", f"{flops}"))
+        found = run.measured(f"products-{size}", *PRODUCTS, "--size", sizes)
+        wgmma, mma = (flops / found[name]["median_s"] for name in PRODUCTS)
+        share = wgmma * torch_s / flops
+        beside = (
+            f"{wgmma / 1e12:.0f} TFLOP/s, {share:.1%} of PyTorch's {flops / torch_s / 1e12:.0f}"
+        )
+        yield Figure(f"wgmma bf16, {size}³", beside, "75%", share >= 0.75)
+        share = mma / roof
+        beside = f"{mma / 1e12:.0f} TFLOP/s, {share:.1%} of the roof of {roof / 1e12:.0f}"
+        yield Figure(f"mma.sync bf16, {size}³", beside, "85%", share >= 0.85)
+    flops = 2 * 4096**3
+    module = "tests/gpu/torch_products.py:f32_4096"
+    torch_s = median_s(run.measured("torch-f32", "--python", module, "--flops", f"{flops}"))
+    yield Figure(
+        "f32 by PyTorch, 4096³", f"{flops / torch_s / 1e12:.1f} TFLOP/s", "-", reached=True
+    )
+
+
+def tilings(run: Run) -> Iterator[Figure]:
+    """The model's favourites among all that were tried."""
+    for size in SIZES:
+        options = (
+            "-g",
+            "device",
+            "--shape",
+            f"{size}",
+            "--dtype",
+            "bf16",
+            "--measure",
+            "--tries",
+            "24",
+        )
+        document = run.perfkit(f"tilings-{size}", "gemm", *options)
+        timed = [one for one in document["results"] if one["time_s"]]
+        best = min(one["time_s"] for one in timed)
+        top = min(one["time_s"] for one in timed if one["place"] <= 5) / best - 1
+        what = f"tilings of bf16 {size}³, {len(timed)} tried"
+        yield Figure(f"{what}: best of the model's top 5", f"+{top:.1%}", "5%", top <= 0.05)
+        chosen = document["regret_chosen"]
+        yield Figure(f"{what}: regret of the chosen one", f"{chosen:.1%}", "2%", chosen <= 0.02)
+
+
+def validated(run: Run) -> Iterator[Figure]:
+    """The checks of ``perfkit validate``."""
+    document = run.perfkit("validate", "validate", "--save", str(run.folder / "validate"))
+    for check in document["cards"][0]["checks"]:
+        value = f"{check['compared']:,} compared, {check['differing']:,} differ"
+        yield Figure(f"validate: {check['name']}", value, "0 differ", check["status"] == "pass")
+        if check["name"] == "recommendation":
+            for what, asked in REGRETS.items():
+                found = check["figures"][what]
+                reached = float(found.rstrip("%")) <= float(asked.rstrip("%"))
+                yield Figure(f"recommend: {what}", found, asked, reached)
+
+
+def lines(environment: Document, figures: list[Figure], measured: list[Document]) -> Iterator[str]:
+    clocks = [one["sm_clock_hz"] for one in measured if one["sm_clock_hz"]]
+    packages = ", ".join(f"{name} {version}" for name, version in environment["packages"].items())
+    yield f"# All of perfkit on one {environment['device']}, {environment['date'][:10]}"
+    yield ""
+    yield (
+        f"Driver {environment['driver']}, CUDA {environment['cuda']}, NVRTC "
+        f"{environment['toolkit']}, Python {environment['python']}, {packages}; clocks as found, "
+        f"{min(clocks) / 1e6:,.0f} to {max(clocks) / 1e6:,.0f} MHz while kernels ran, median "
+        f"{statistics.median(clocks) / 1e6:,.0f}. Written by `tests/gpu/whole_run.py`."
+    )
+    yield ""
+    yield "| figure | found | asked | |"
+    yield "|---|---|---|---|"
+    for one in figures:
+        yield f"| {one.what} | {one.value} | {one.asked} | {'' if one.reached else '**short**'} |"
+    yield ""
+    yield from table(measured)
+
+
+def main(folder: Path) -> int:
+    folder.mkdir(parents=True, exist_ok=True)
+    run = Run(folder)
+    beside = [sys.executable, str(ROOT / "tests/gpu/ceilings_against_torch.py"), str(folder)]
+    beaten = subprocess.run(beside, check=False, cwd=ROOT).returncode
+    path = folder / "ceilings.json"
+    ceilings: Document = json.loads(path.read_text())
+    measured = run.measured("measure", "all", "--ceilings", str(path))
+    figures = [
+        Figure("ceilings that PyTorch beats", str(beaten), "0", beaten == 0),
+        *roofs(ceilings),
+        *bounds(measured.values()),
+        *repeated(run, path, measured),
+        *products(run, mma_roof(ceilings)),
+        *tilings(run),
+        *validated(run),
+    ]
+    text = "\n".join(lines(ceilings["environment"], figures, [*measured.values()]))
+    (folder / "report.md").write_text(text + "\n")
+    print(text)
+    return 0 if all(one.reached for one in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
