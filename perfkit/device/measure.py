@@ -172,13 +172,16 @@ class _Session:
                 self._late.append(note)
 
     def _refuse_too_large(self, items: Sequence[Item]) -> None:
-        there = self._device.memory_bytes
+        limit, whose = self._device.memory_bytes, "the card has"
+        cap = self._plan.memory_limit_bytes
+        if cap is not None and cap < limit:
+            limit, whose = cap, "--memory-limit is"
         for item in items:
-            if item.case is not None and item.case.footprint_bytes > there:
+            if item.case is not None and item.case.footprint_bytes > limit:
                 needs = f"{item.case.footprint_bytes / 2**30:.1f}"
                 self._failures[item.key] = Failed(
-                    message=f"its data take {needs} GiB, the card has {there / 2**30:.1f} GiB",
-                    hint="take a smaller --size",
+                    message=f"its data take {needs} GiB, {whose} {limit / 2**30:.1f} GiB",
+                    hint="take smaller sizes",
                     exit_code=2,
                 )
 

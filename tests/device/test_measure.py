@@ -220,7 +220,18 @@ def test_several_devices_each_have_their_child(card):
 
 def test_more_data_than_the_card_has(card):
     (found,) = measure(small("copy", n=2**36), H200, QUICK, run=Children()).all
-    assert "its data take 512.0 GiB" in found.failure.message
+    assert "its data take 512.0 GiB, the card has 140.4 GiB" in found.failure.message
+
+
+def test_more_data_than_the_memory_limit_is_refused_before_anything_is_allocated(card):
+    children = Children(costs(1e-3))
+    plan = replace(QUICK, memory_limit_bytes=2**30)
+    large, small_one = small("copy", n=2**28), small("triad", n=2**20)
+    report = measure((*large, *small_one), H200, plan, run=children)
+    found = {one.name: one.failure for one in report.all}
+    assert found["copy"].message == "its data take 2.0 GiB, --memory-limit is 1.0 GiB"
+    assert found["copy"].exit_code == report.exit_code == 2
+    assert found["triad"] is None
 
 
 def test_a_card_that_no_data_sheet_knows(card):
