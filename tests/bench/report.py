@@ -1,10 +1,11 @@
-"""``perfkit report`` of 1,000 results: time of the whole process, and size of the page.
+"""``perfkit report`` of 1,000 results and more: time of the whole process, and size of the page.
 
 python -m tests.bench.report
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -53,18 +54,42 @@ def write(folder: Path, count: int = FILES) -> list[Path]:
     return paths
 
 
+def write_one(folder: Path, count: int, letters: int) -> list[Path]:
+    """One file of as many launches, each of a kernel with a name of its own."""
+    target = catalog.targets(GPUS[0])[0]
+    found = [estimate(target, Launch(threads=32 * n, regs=40, smem=0)) for n in range(1, 33)]
+    content = occupancy_view.content(found)
+    rows = content["results"]
+    names = [f"kernel_{n}<{'float, ' * (letters // 7)}{n}>" for n in range(count)]
+    content["results"] = [{**rows[n % 32], "kernel": name} for n, name in enumerate(names)]
+    path = folder / "many.json"
+    path.write_text(json.render("occupancy", content), "utf-8")
+    return [path]
+
+
+def measure(name: str, paths: list[Path], page: Path) -> tuple[float, int]:
+    """Seconds of the processor, so that the neighbours are not measured, and bytes."""
+    command = [sys.executable, "-m", "perfkit", "report", *map(str, paths), "-o", str(page)]
+    before, start = os.times(), time.perf_counter()
+    subprocess.run(command, check=True)
+    after, wall = os.times(), time.perf_counter() - start
+    seconds = sum(after[2:4]) - sum(before[2:4])
+    size = page.stat().st_size
+    print(f"{name}: {seconds:.2f} s ({wall:.2f} s by the clock on the wall), {size / 1e6:.2f} MB")
+    return seconds, size
+
+
 def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        paths = write(folder)
         page = folder / "report.html"
-        command = [sys.executable, "-m", "perfkit", "report", *map(str, paths), "-o", str(page)]
-        start = time.perf_counter()
-        subprocess.run(command, check=True)
-        seconds = time.perf_counter() - start
-        size = page.stat().st_size
-    print(f"{FILES} results: {seconds:.2f} s (goal < {GOAL_S:g} s), {size / 1e6:.2f} MB (goal < 2)")
-    return 0 if seconds < GOAL_S and size < GOAL_BYTES else 1
+        seconds, size = measure(f"{FILES} results", write(folder), page)
+        sizes = [size]
+        for count, letters in ((10_000, 60), (50_000, 60), (1_000, 10_000), (5_000, 10_000)):
+            paths = write_one(folder, count, letters)
+            sizes.append(measure(f"{count} rows, names of {letters} letters", paths, page)[1])
+    print(f"goals: {FILES} results in < {GOAL_S:g} s, every page < {GOAL_BYTES / 1e6:g} MB")
+    return 0 if seconds < GOAL_S and max(sizes) < GOAL_BYTES else 1
 
 
 if __name__ == "__main__":
