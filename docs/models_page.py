@@ -47,12 +47,15 @@ TOPICS: Final = (
     Topic(
         "How a matrix product is tiled",
         "`perfkit gemm`, `gemm --rank`",
-        ("gemm_tile", "gemm_instructions", "gemm_traffic", "gemm_rank"),
+        (
+            *("gemm_tile", "gemm_instructions", "gemm_traffic", "gemm_time", "gemm_rank"),
+            "attention_time",
+        ),
     ),
     Topic(
         "How waiting is hidden",
         "`perfkit latency`, `overlap`",
-        ("latency", "overlap", "engines", "links"),
+        ("latency", "contention", "overlap", "engines", "links"),
     ),
 )
 

@@ -167,13 +167,10 @@ def _keys(
         gcd=_gcd,
         ops=np,
     )
-    rates = {load.name: load.rate_per_s for load in loads(moved, machine.roof, machine.levels)}
-    amounts = (moved.flops, moved.dram_bytes, moved.l1_bytes)
-    names = (machine.roof.unit, "dram", "l1")
-    times = [
-        amount / rate
-        for name, amount in zip(names, amounts, strict=True)
-        if (rate := rates[name]) is not None
+    least = [
+        load.amount / load.rate_per_s
+        for load in loads(moved, g, machine.roof, machine.levels, np)
+        if load.rate_per_s is not None
     ]
     likely = expected(
         p,
@@ -187,7 +184,7 @@ def _keys(
         together=in_a_column(g, question.swizzle, np),
         ops=np,
     )
-    return (np.max([*times, likely], axis=0), *_order(p, t, g, moved, resident, usable))
+    return (np.max([*least, likely], axis=0), *_order(p, t, g, moved, resident, usable))
 
 
 def _order(

@@ -110,7 +110,7 @@ def _schedule(
     sms = machine.sm_count
     g = grid(p, t, sm_count=sms, blocks_per_sm=resident, usable_sms=usable)
     moved = traffic(p, t, one, g, sm_count=sms, blocks_per_sm=resident, cache=cache)
-    least = bound(loads(moved, machine.roof, machine.levels))
+    least = bound(loads(moved, g, machine.roof, machine.levels))
     likely = expected(
         p,
         t,
@@ -137,14 +137,23 @@ def in_a_column(g: Grid, swizzle: int, ops: Ops = SCALAR) -> Int:
     return g.tiles_m if swizzle == 1 else ops.minimum(g.tiles_m, swizzle)
 
 
-def loads(moved: Traffic, roof: Roof, levels: dict[str, Level]) -> list[Load]:
+def loads(
+    moved: Traffic, g: Grid, roof: Roof, levels: dict[str, Level], ops: Ops = SCALAR
+) -> list[Load]:
     """What each unit and level has to do; L1 and the unit as their busiest SM.
 
-    L2 sets no bound: on an H200 it gave blocks up to 15 TB/s together, of 9 TB/s that it reads.
+    A rate that was measured is that of all SMs within the card's power: one SM among few that work
+    reaches the peak, so that such a rate only bounds what all of them do together. L2 sets no
+    bound: on an H200 it gave blocks up to 15 TB/s together, of 9 TB/s that it reads.
     """
+    paid = moved.flops
+    if roof.peak_flop_per_s is not None:
+        paid = paid * ops.maximum(
+            g.wave_efficiency, min(1.0, roof.flop_per_s / roof.peak_flop_per_s)
+        )
     l2 = replace(levels["l2"], bytes_per_s=None, basis="unknown", roof=_TOGETHER)
     return [
-        compute_load(roof, moved.flops),
+        compute_load(roof, paid),
         memory_load(levels["dram"], moved.dram_bytes),
         memory_load(l2, moved.l2_bytes),
         memory_load(levels["l1"], moved.l1_bytes),

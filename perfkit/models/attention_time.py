@@ -4,9 +4,9 @@ Each warp has 16 queries and walks along the keys: for every tile of them it mul
 keys, takes the largest score and the exponentials, scales what was summed so far, and multiplies
 with the values. All of that is one thing after another, so that warps of a partition of the SM
 share its tensor core, its special function unit, its issue slots and a part of shared memory
-(``models.contention``).
+(``models.contention``). What a warp does with one tile of keys, of 2-byte operands:
 
-Formula, of one warp and one tile of keys, of 2-byte operands:
+Formula:
     multiply    = 4 * 16 keys head FLOP
     shared      = (1 + 1 / warps of the block) 2 keys head * 2 bytes
     exponential = 16 keys + 2 * 32 lanes

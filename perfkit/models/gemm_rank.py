@@ -12,14 +12,14 @@ block.
 
 Formula:
     candidates = tiles * warp tiles * slices * stages * clusters * schedules, that suit the product
-    tied       : least time <= 1.05 * the best
+    tied       : time expected (models.gemm_time) <= 1.05 * the least
 
 Units: elements; times in seconds.
 
 Source: the tile sizes that CUTLASS 4.2 generates (python/cutlass_library/generator.py), by hand.
 
-Valid: kernels made like CUTLASS's. What is not modelled (issue slots, bank conflicts, latencies, a
-cache that is shared) differs by more than the 5 % of a tie.
+Valid: kernels made like CUTLASS's. What is not modelled (issue slots, bank conflicts, power)
+differs by more than the 5 % of a tie.
 
 >>> import perfkit
 >>> from perfkit.kernel import DType
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from perfkit.arch.types import Capability
     from perfkit.models.gemm_traffic import Problem
 
-#: tilings within this share of the best bound are tied with it: what is not modelled (issue slots,
-#: bank conflicts, latencies, a cache that is shared) differs by more
+#: tilings within this share of the least time expected are tied with it: what is not modelled
+#: (issue slots, bank conflicts, power) differs by more
 TIED: Final = 0.05
 
 _MOST_WARPS: Final = 16

@@ -5,7 +5,7 @@
   stream-K gives every SM the same number of steps, whatever tiles they belong to.
 * **Shared memory.** Every warp reads its rows and columns, m and n being what one read serves: a
   warp's tile, or an instruction's where it reads shared memory itself. What is written there comes
-  on top and is not counted: whether it competes was not measured.
+  on top and is no part of the bound: wgmma does not wait for it (``models.gemm_time``).
 * **L2.** Every tile loads its rows of A and its columns of B, every cluster only once, and the
   result is written.
 * **DRAM.** Blocks run in the order of a band, ``swizzle`` tiles wide, that is walked along m (or n:
@@ -30,8 +30,9 @@ Source: NVIDIA Matrix Multiplication Background User's Guide, 3 (quantisation), 
 example, an A100 with one column too many; CUTLASS documentation, "Efficient GEMM in CUDA",
 threadblock rasterisation and parallelised reductions; M. Osama et al., "Stream-K" (2023).
 
-Valid: grid, shared memory and L2 are lower bounds. The DRAM item is a model of a cache that holds
-what blocks in step share: real traffic is up to several times as much where blocks drift apart.
+Valid: grid and shared memory are lower bounds. L2 is what is asked of it; what blocks ask for at
+the same time it may answer once. The DRAM item is a model of a cache that holds what blocks in step
+share: real traffic is up to several times as much where blocks drift apart.
 
 >>> from perfkit.kernel import DType
 >>> from perfkit.models.gemm_tile import Tiling

@@ -22,7 +22,8 @@ from perfkit.models.roofs import ACCUMULATE
 from perfkit.readers.ceilings import read
 
 DATA = Path(__file__).parents[1] / "data" / "h200"
-CEILINGS = read(DATA / "ceilings_2026-11-30.json")
+#: with what an empty kernel took in the same runs as the products
+CEILINGS = replace(read(DATA / "ceilings_2026-11-30.json"), launch_s=3.3e-6)
 H200 = Machine(
     gpu=catalog.gpu("h200"),
     capability=catalog.capability("9.0"),
@@ -88,6 +89,8 @@ def test_nothing_is_faster_than_the_bound():
     for row in rows[::7]:
         one = product(row)
         p, t = one.problem, one.tiling
+        if (p.m + p.n) * p.k * p.dtype.bits / 8 + p.out_bytes <= 50 * 2**20:
+            continue  # nothing of it came from DRAM
         asked = GemmQuestion(
             m=p.m,
             n=p.n,
