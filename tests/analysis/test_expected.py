@@ -24,6 +24,23 @@ CEILINGS = Ceilings(
 WAVEFRONTS = Demand(read_bytes=1e6, l1_bytes=1e12)
 
 
+class Model:
+    """Of a kernel: so long on an SM, in turns."""
+
+    def expected_s(self, machine, blocks_per_sm):
+        return None if machine.l2_bytes else 4.0 / (blocks_per_sm or 1)
+
+
+def test_a_kernel_with_a_model_of_its_own():
+    work = Demand(read_bytes=1e6, model=Model())
+    assert predict(H200, work).expected_s == 4
+    assert predict(H200, work, blocks_per_sm=2).expected_s == 2
+    assert predict(H200, work, blocks_per_sm=2).bound_s == predict(H200, work).bound_s < 1e-6
+    # one that cannot tell leaves what follows from the demand
+    cannot = replace(H200, l2_bytes=1)
+    assert predict(cannot, work).expected_s == pytest.approx(1e6 / 4.8e12)
+
+
 @pytest.mark.parametrize(
     ("share", "rate"),
     [

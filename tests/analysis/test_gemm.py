@@ -102,6 +102,21 @@ def test_l2_bandwidth_sets_no_bound_but_is_expected():
     assert found.schedule.expected_s > 3 * without.schedule.expected_s
 
 
+def test_a_measured_rate_of_all_sms_does_not_bound_a_few():
+    """What power takes from all of them, one among few has: there the data sheet's peak counts."""
+    content = (
+        '{"schema": "perfkit.ceilings/1", "gpu": "h100-sxm5", "compute": [{"dtype": "f16", '
+        '"accumulate": "f32", "sparsity": "dense", "unit": "tensor", "flop_per_s": 7e14}]}'
+    )
+    known = Question(dtype=DType.F16, ceilings=(parse(content, "c.json"),))
+    peak = 2 * 2048 * 132 * 1830e6
+    few = estimate(target("h100"), replace(question(128, 512), roofs=known), USUAL)
+    assert loads(few)["tensor"].time_s == pytest.approx(132 * 2 * 128 * 128 * 4096 / peak)
+    # 1024 tiles, 8 of them on the busiest SM: all together at the measured rate
+    many = estimate(target("h100"), replace(question(), roofs=known), USUAL)
+    assert loads(many)["tensor"].time_s == pytest.approx(2 * 4096**3 / 7e14)
+
+
 def test_a_block_that_does_not_fit_is_an_answer():
     found = estimate(target("rtx-4090"), question(), tiling("256x128x64", "64x64x64", 4))
     assert found.block.driver.blocks_per_sm == 0

@@ -44,6 +44,13 @@ def test_an_alias_and_no_clock():
     assert (found.gpu, found.clock_hz) == ("h200-sxm", None)
 
 
+def test_what_an_empty_kernel_takes():
+    empty = {"group": "launch", "what": "empty kernel", "value": 3.3e-6, "unit": "s"}
+    others = [{"group": "launch", "what": "launches in a row", "value": 1e-6, "unit": "s"}, empty]
+    assert read(others=others).launch_s == 3.3e-6
+    assert read(others=others[:1]).launch_s is read().launch_s is None
+
+
 @pytest.mark.parametrize("only", ["memory", "compute"])
 def test_one_of_the_two_is_enough(only):
     other = {"memory": "compute", "compute": "memory"}[only]
