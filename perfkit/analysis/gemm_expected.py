@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from perfkit.analysis.gemm_block import block
 from perfkit.analysis.gemm_rates import rates
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from perfkit.models.gemm_traffic import Problem
 
 
+#: warps that only load, in the kernels that have some
+_PRODUCERS: Final = 4
+
+
 @record
 class TiledProduct:
     """A product as one of perfkit's kernels computes it."""
@@ -31,6 +36,7 @@ class TiledProduct:
     problem: Problem
     tiling: Tiling
     kind: str  #: of the instruction: mma | wgmma
+    is_fed: bool  #: by producer warps and TMA
     group: int  #: rows of tiles whose blocks run together, one column after the other
 
     def expected_s(self, machine: Machine, blocks_per_sm: int | None) -> float | None:
@@ -72,7 +78,9 @@ class TiledProduct:
             for one in instructions(capability, self.problem.dtype, "tensor")
             if one.kind == self.kind and (self.kind == "mma" or one.n == self.tiling.tile_n)
         ]
-        return found[-1] if found else None
+        if not found:
+            return None
+        return replace(found[-1], producer_warps=_PRODUCERS) if self.is_fed else found[-1]
 
 
 def rates_of(machine: Machine, one: Instruction, dtype: DType, accumulate: DType) -> Rates | None:

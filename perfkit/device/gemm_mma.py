@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from perfkit.models.gemm_tile import Tiling
     from perfkit.models.gemm_traffic import Problem
 
-_SHAPES: Final = {1: "m16n8k32", 2: "m16n8k16", 4: "m16n8k8"}
+#: of the instruction, by bytes of an operand
+SHAPES: Final = {1: "m16n8k32", 2: "m16n8k16", 4: "m16n8k8"}
 _CHUNK_BYTES: Final = 16
 #: of k in one row of shared memory: below two steps nothing loads ahead
 _ROWS_BYTES: Final = (64, 128, 256)
@@ -32,7 +33,7 @@ def kernel(problem: Problem, tiling: Tiling, *, group: int = GROUP) -> MatrixKer
     check(problem.dtype, tiling)
     source.require_sizes(problem, tiling)
     macros |= {
-        "SHAPE": _SHAPES[problem.dtype.bits // 8],
+        "SHAPE": SHAPES[problem.dtype.bits // 8],
         "TILE_M": tiling.tile_m,
         "TILE_N": tiling.tile_n,
         "TILE_K": tiling.tile_k,
@@ -43,7 +44,7 @@ def kernel(problem: Problem, tiling: Tiling, *, group: int = GROUP) -> MatrixKer
         "MIN_BLOCKS": 1,
     }
     return MatrixKernel(
-        text=source.text_of("gemm_mma.cu", macros),
+        text=source.text_of("gemm_mma.cu", macros, common=source.MMA),
         name="gemm_mma",
         suffix="",
         threads=gemm_tile.WARP * gemm_tile.warps(tiling),

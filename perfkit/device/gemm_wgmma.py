@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from perfkit.device import matrix_source as source
-from perfkit.device.backend import TensorShape
+from perfkit.device import tma_ring
 from perfkit.device.matrix_source import MatrixKernel
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 ROWS: Final = 64  #: of one instruction
 _ROWS_PER_WARP: Final = 16
 _WARPGROUP: Final = 128
-#: of k in one row of shared memory: one swizzle pattern, or two side by side
-_ROWS_BYTES: Final = (64, 128, 256)
-_SWIZZLE_BYTES: Final = 128
-_MOST_BOX_ROWS: Final = 256
-_PATTERN_ROWS: Final = 8
-_MOST_CLUSTER: Final = 8  #: the portable size
-#: a full and an empty barrier of each stage
-_BARRIER_BYTES: Final = 16
 #: rows of cluster tiles that run together
 GROUP: Final = 8
 #: registers of a thread that are left for its sums: 232 and 255 less addresses and descriptors
@@ -39,23 +31,21 @@ def kernel(problem: Problem, tiling: Tiling, *, group: int = GROUP) -> MatrixKer
         UsageError: types, tiling or sizes that it cannot have.
     """
     t, dtype = tiling, problem.dtype
-    macros = source.type_macros(dtype, problem.out) | _tile_macros(t) | {"GROUP": group}
+    macros = source.type_macros(dtype, problem.out) | tma_ring.macros(t, group)
+    macros |= {"GROUPS": _groups(t), "ROWS": t.warp_m // _ROWS_PER_WARP}
     check(dtype, t)
     source.require_sizes(problem, t)
     generated = instruction(dtype, t.tile_n, source.SUMS[dtype])
     return MatrixKernel(
-        text=source.text_of("gemm_wgmma.cu", macros, generated),
+        text=source.text_of("gemm_wgmma.cu", macros, generated, source.TMA),
         name="gemm_wgmma",
         suffix="a",
         threads=_WARPGROUP * (1 + _groups(t)),
-        dynamic_bytes=gemm_tile.shared_bytes(t, dtype) + t.stages * _BARRIER_BYTES,
+        dynamic_bytes=tma_ring.shared_bytes(t, dtype),
         cluster=t.cluster_m * t.cluster_n,
         tiles=source.tiles(problem, t),
         is_persistent=True,
-        shapes=(
-            _shape(problem, t, problem.m, t.tile_m // t.cluster_n),
-            _shape(problem, t, problem.n, t.tile_n // t.cluster_m),
-        ),
+        shapes=tma_ring.shapes(problem, t),
         flops=problem.flops,
         least_bytes=source.least_bytes(problem),
     )
@@ -66,41 +56,12 @@ def _groups(t: Tiling) -> int:
     return int(t.tile_m // (t.warp_m * _WARPGROUP // gemm_tile.WARP))
 
 
-def _tile_macros(t: Tiling) -> dict[str, object]:
-    return {
-        "TILE_N": t.tile_n,
-        "TILE_K": t.tile_k,
-        "GROUPS": _groups(t),
-        "ROWS": t.warp_m // _ROWS_PER_WARP,
-        "STAGES": t.stages,
-        "CLUSTER_M": t.cluster_m,
-        "CLUSTER_N": t.cluster_n,
-    }
-
-
-def _shape(problem: Problem, t: Tiling, rows: int, box_rows: int) -> TensorShape:
-    """An operand of so many rows, and what one block loads of them at once."""
-    element_bytes = problem.dtype.bits // 8
-    box = min(t.tile_k, _SWIZZLE_BYTES // element_bytes)
-    return TensorShape(
-        element=source.element_name(problem.dtype),
-        element_bytes=element_bytes,
-        extents=(problem.k, rows),
-        box=(box, box_rows),
-        swizzle=f"{box * element_bytes}B",
-    )
-
-
 def check(dtype: DType, t: Tiling) -> None:
     """Refuse a tiling that the kernel is not written for.
 
     Raises:
         UsageError: saying which number.
     """
-    row_bytes = t.tile_k * dtype.bits // 8
-    if row_bytes not in _ROWS_BYTES:
-        fine = ", ".join(str(size * 8 // dtype.bits) for size in _ROWS_BYTES)
-        raise UsageError(f"tile_k = {t.tile_k}: the wgmma kernel takes {fine} of {dtype}")
     step = 16 if dtype == DType.S8 and t.tile_n > 24 else 8
     if t.tile_n % step or not 8 <= t.tile_n <= 256:
         raise UsageError(f"tile_n = {t.tile_n}: wgmma takes multiples of {step} up to 256")
@@ -116,23 +77,7 @@ def check(dtype: DType, t: Tiling) -> None:
         )
     if rows * t.tile_n // 2 > _MOST_SUMS:
         raise UsageError(f"warp = {t.warp}: its sums take {rows * t.tile_n // 2} registers")
-    if t.stages < 2:
-        raise UsageError(f"stages = {t.stages}: loading ahead needs at least 2")
-    _check_cluster(t)
-
-
-def _check_cluster(t: Tiling) -> None:
-    if t.cluster_m * t.cluster_n > _MOST_CLUSTER:
-        raise UsageError(f"cluster = {t.cluster}: at most {_MOST_CLUSTER} blocks")
-    for name, size, sharers in (
-        ("tile_m", t.tile_m, t.cluster_n),
-        ("tile_n", t.tile_n, t.cluster_m),
-    ):
-        if size % (_PATTERN_ROWS * sharers) or size // sharers > _MOST_BOX_ROWS:
-            raise UsageError(
-                f"{name} = {size}, cluster = {t.cluster}: {sharers} blocks cannot load equal parts "
-                f"of it, in whole {_PATTERN_ROWS} rows up to {_MOST_BOX_ROWS}"
-            )
+    tma_ring.check(dtype, t)
 
 
 def sum_words(n: int, sums: DType) -> int:

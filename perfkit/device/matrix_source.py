@@ -10,12 +10,17 @@ from perfkit.kernel import DType
 from perfkit.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from perfkit.device.backend import Launch, TensorShape
     from perfkit.models.gemm_tile import Tiling
     from perfkit.models.gemm_traffic import Problem
 
+_COMMON: Final = ("matrix_common.cuh",)
+#: what kernels of one kind have in common: the instruction, or that TMA feeds them, or both
+MMA: Final = (*_COMMON, "mma.cuh")
+TMA: Final = (*_COMMON, "tma.cuh")
+MMA_TMA: Final = (*MMA, "tma.cuh")
 #: elements of a row of the result that are stored together
 ROW_STEP: Final = 8
 #: bytes of k that one step of any of the instructions takes
@@ -92,16 +97,18 @@ def element_type(dtype: DType) -> str:
     return _STORED.get(dtype, str(dtype))
 
 
-def text_of(file: str, macros: Mapping[str, object], generated: str = "") -> str:
+def text_of(
+    file: str, macros: Mapping[str, object], generated: str = "", common: Sequence[str] = _COMMON
+) -> str:
     """The whole source: no compiler option and no header is needed with it.
 
     >>> text_of("gemm_mma.cu", {"STAGES": 3}).splitlines()[0]
     '#define STAGES 3'
     """
-    parts = ("matrix_common.cuh", file)
-    common, kernel = ((KERNELS / part).read_text("utf-8") for part in parts)
     defines = "".join(f"#define {name} {value}\n" for name, value in macros.items())
-    return f"{defines}{common}\n{generated}\n{kernel}"
+    shared = "\n".join((KERNELS / part).read_text("utf-8") for part in common)
+    kernel = (KERNELS / file).read_text("utf-8")
+    return f"{defines}{shared}\n{generated}\n{kernel}"
 
 
 def type_macros(dtype: DType, out: DType) -> dict[str, object]:

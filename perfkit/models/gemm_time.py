@@ -4,8 +4,9 @@ Nothing can beat the bound of ``models.gemm_traffic``; this is what is likely.
 
 * **Step.** ``wgmma`` and ``tcgen05`` fetch their operands themselves and wait for nothing: a step
   takes what its slowest unit takes. Warps that read their own operands get in each other's way at
-  the tensor cores and at shared memory, which the copies are written to as well; each is two
-  streams (``models.contention``), as it loads the fragments of one step while it multiplies others.
+  the tensor cores and at shared memory, which their own copies, but not those of TMA, are written
+  to as well; each is two streams (``models.contention``), as it loads the fragments of one step
+  while it multiplies others.
 * **Feed.** An SM takes 64 bytes per clock from L2. What blocks of a column ask for together L2
   answers once, but for copies to whole clusters, each of which is an answer of its own.
 * **Window.** A slice is under way for the latency of DRAM and for as long as L2 takes for it; all
@@ -177,7 +178,8 @@ def _multiply(
     resident_warps = warps(t) * resident
     # fewer warps than partitions leave some of them idle
     multiply = multiply * rates.partitions / ops.minimum(rates.partitions, resident_warps)
-    copied = (t.tile_m + t.tile_n) * t.tile_k * operand
+    # TMA's writes and the warps' reads go on at once
+    copied = 0 if instruction.producer_warps else (t.tile_m + t.tile_n) * t.tile_k * operand
     units = [multiply, _through(reads + copied, rates.shared_bytes_per_s)]
     if rates.convert_per_s is not None and rates.add_per_s is not None:
         converted = shared_elements(t, instruction) * t.tile_k / _CONVERTED

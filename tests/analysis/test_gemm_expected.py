@@ -47,7 +47,13 @@ def product(row):
     sizes = {name: int(row[name]) for name in names if row.get(name)}
     sizes |= {"warp_n": int(row["warp_n"] or row["tile_n"]), "warp_k": int(row["tile_k"])}
     kind = row["kind"]
-    return TiledProduct(problem=problem, tiling=Tiling(**sizes), kind=kind, group=int(row["group"]))
+    return TiledProduct(
+        problem=problem,
+        tiling=Tiling(**sizes),
+        kind=kind,
+        is_fed=kind == "wgmma",
+        group=int(row["group"]),
+    )
 
 
 def measured():

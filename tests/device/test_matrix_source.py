@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from perfkit.device import gemm_mma, matrix_roofs
+from perfkit.device import gemm_mma, gemm_mma_tma, matrix_roofs
 from perfkit.device import matrix_source as source
 from perfkit.device.program import KERNELS
 from perfkit.errors import UsageError
@@ -12,16 +12,26 @@ from tests.device.matrix_cases import problem, tiling
 
 def test_texts_need_no_headers():
     texts = [gemm_mma.kernel(problem(), tiling("128x128x64", "64x64", 3)).text]
+    texts += [gemm_mma_tma.kernel(problem(), tiling("128x128x64", "64x64", 3)).text]
     texts += [roof.text for roof in matrix_roofs.wgmma_roofs((9, 0))]
     assert len(texts) > 5
     assert not [text for text in texts if "#include" in text]
 
 
-def test_every_macro_that_a_kernel_names_is_set():
-    text = gemm_mma.kernel(problem(), tiling("128x128x64", "64x64", 3)).text
-    head = (KERNELS / "gemm_mma.cu").read_text("utf-8").split("\n\n")[0]
-    named = set(re.findall(r"\b[A-Z][A-Z_]{3,}\b", head.partition("Macros:")[2]))
-    assert len(named) >= 12
+@pytest.mark.parametrize(
+    ("module", "file", "least"),
+    [
+        (gemm_mma, "gemm_mma.cu", 12),
+        (gemm_mma, "mma.cuh", 2),
+        (gemm_mma_tma, "gemm_mma_tma.cu", 7),
+        (gemm_mma_tma, "tma.cuh", 7),
+    ],
+)
+def test_every_macro_that_a_kernel_names_is_set(module, file, least):
+    text = module.kernel(problem(), tiling("128x128x64", "64x64", 3)).text
+    head = re.search(r"Macros.*?\n\n", (KERNELS / file).read_text("utf-8"), re.DOTALL)[0]
+    named = set(re.findall(r"\b[A-Z][A-Z_]{3,}\b", head)) - {"TMA"}
+    assert len(named) >= least
     assert {name for name in named if f"#define {name} " not in text} == set()
 
 

@@ -20,14 +20,6 @@ constexpr int M_TILES = WARP_M / 16, N_TILES = WARP_N / 8;
 static_assert(STEPS % 2 == 0, "the fragments of one step load while those of another are used");
 static_assert(WARP_N % 16 == 0, "ldmatrix takes two tiles of 8 columns at once");
 
-__device__ __forceinline__ void mma(word* d, const word (&a)[4], word b0, word b1) {
-  asm volatile("mma.sync.aligned." TEXT(SHAPE) ".row.col." TEXT(SUM) "." TEXT(OPERAND) "." TEXT(
-                   OPERAND) "." TEXT(SUM) " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-                                          "{%0, %1, %2, %3};"
-               : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
 constexpr int ROWS_AT_ONCE = THREADS / CHUNKS;  // that the block copies, a chunk per thread
 static_assert(THREADS % CHUNKS == 0 && TILE_M % ROWS_AT_ONCE == 0 && TILE_N % ROWS_AT_ONCE == 0,
               "every thread copies as much");

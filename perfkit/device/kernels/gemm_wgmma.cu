@@ -1,89 +1,13 @@
 // C[m, n] = A[m, k] B[n, k]^T with wgmma and TMA (compute capability 9.0, target sm_90a).
 //
 // A block has one warpgroup that loads and GROUPS that multiply, ROWS x 64 rows and all TILE_N
-// columns of its tile each. Slices of TILE_K go through a ring of STAGES in shared memory: TMA
-// fills a stage and completes its `full` barrier, each warpgroup that has read it arrives at
-// `empty`. Blocks are persistent: they walk over the tiles, and while sums are stored the next
-// slices already load. In a cluster of CLUSTER_M x CLUSTER_N blocks, those of one row load a part
-// of their common A each and send it to all of them, those of one column their common B.
+// columns of its tile each. How slices come and tiles follow one another is in tma.cuh.
 //
-// Macros: OPERAND_BYTES, OUT, OUT_BYTES, TILE_N, TILE_K, GROUPS, ROWS, STAGES, CLUSTER_M, CLUSTER_N,
-// GROUP (rows of cluster tiles that run together); before this text: `wgmma`, SUM_WORDS of sums.
-// m, n: at least the tile, n a multiple of 8; k: a multiple of TILE_K.
+// Macros, besides those of tma.cuh: OUT, OUT_BYTES, GROUPS, ROWS; before this text: `wgmma`,
+// SUM_WORDS of sums. m, n: at least the tile, n a multiple of 8; k: a multiple of TILE_K.
 
-constexpr int TILE_M = 64 * GROUPS * ROWS;
 constexpr int THREADS = 128 * (1 + GROUPS);
-constexpr int ROW_BYTES = TILE_K * OPERAND_BYTES;
-constexpr int BOX_BYTES = ROW_BYTES < 128 ? ROW_BYTES : 128;  // of k, what one swizzle spans
-constexpr int BOXES = ROW_BYTES / BOX_BYTES;
-constexpr int A_BYTES = TILE_M * ROW_BYTES, STAGE_BYTES = A_BYTES + TILE_N * ROW_BYTES;
-constexpr int CLUSTER = CLUSTER_M * CLUSTER_N;
-constexpr int A_PART = TILE_M / CLUSTER_N, B_PART = TILE_N / CLUSTER_M;  // rows that a block loads
-
-static_assert(BOX_BYTES == 64 || BOX_BYTES == 128, "rows of 64 bytes, or of whole 128");
-static_assert(A_PART % 8 == 0 && B_PART % 8 == 0, "a part is whole swizzle patterns of 8 rows");
-
-struct alignas(64) TensorMap {
-  dword words[16];
-};
-
-// Keeps registers of ranks and parities small: one number says which stage, and which time round.
-struct Ring {
-  int stage = 0;
-  word parity = 0;
-  __device__ __forceinline__ void next() {
-    if (++stage == STAGES) {
-      stage = 0;
-      parity ^= 1;
-    }
-  }
-};
-
-__device__ __forceinline__ void wait_barrier(word barrier, word parity) {
-  asm volatile(
-      "{\n.reg .pred done;\n"
-      "again:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;\n}" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
-}
-
-__device__ __forceinline__ void arrive_at(word barrier, int rank) {
-#if CLUSTER_M * CLUSTER_N == 1
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-#else
-  asm volatile(
-      "{\n.reg .b32 remote;\n"
-      "mapa.shared::cluster.u32 remote, %0, %1;\n"
-      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
-      "r"(rank)
-      : "memory");
-#endif
-}
-
-__device__ __forceinline__ void expect_bytes(word barrier, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-               : "memory");
-}
-
-// One box, to this block or to all blocks of `mask`, at the same address of each.
-template <bool SHARED>
-__device__ __forceinline__ void load_box(word to, const TensorMap& map, int along, int row,
-                                         word barrier, unsigned short mask) {
-  if constexpr (SHARED)
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-        ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
-        "l"(&map), "r"(along), "r"(row), "r"(barrier), "h"(mask)
-        : "memory");
-  else
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-        " [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
-        "l"(&map), "r"(along), "r"(row), "r"(barrier)
-        : "memory");
-}
+static_assert(TILE_M == 64 * GROUPS * ROWS, "all rows of the tile are shared out");
 
 // Rows of BOX_BYTES, k along them, eight rows to a swizzle pattern.
 __device__ __forceinline__ dword operand_at(word address) {
@@ -92,74 +16,9 @@ __device__ __forceinline__ dword operand_at(word address) {
          ((address & 0x3FFFF) >> 4);
 }
 
-__device__ __forceinline__ void meet() {
-#if CLUSTER_M * CLUSTER_N == 1
-  __syncthreads();
-#else
-  asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
-#endif
-}
-
-// Where this block's tiles are: `first` and every `step`-th one after it, of all cluster tiles.
-struct Walk {
-  int m, n, tiles_m, tiles_n, first, step, rank;
-
-  __device__ __forceinline__ Walk(int m, int n) : m(m), n(n) {
-    tiles_m = tiles_in(m, TILE_M * CLUSTER_M);
-    tiles_n = tiles_in(n, TILE_N * CLUSTER_N);
-    first = blockIdx.x / CLUSTER;
-    step = gridDim.x / CLUSTER;
-    rank = blockIdx.x % CLUSTER;
-  }
-  __device__ __forceinline__ int across() const { return rank % CLUSTER_M; }
-  __device__ __forceinline__ int along() const { return rank / CLUSTER_M; }
-  __device__ __forceinline__ int end() const { return tiles_m * tiles_n; }
-  __device__ __forceinline__ void place(int tile, int& row, int& column) const {
-    int tile_row, tile_column;
-    grouped_tile(tile, tiles_m, tiles_n, GROUP, tile_row, tile_column);
-    row = min((tile_row * CLUSTER_M + across()) * TILE_M, m - TILE_M);
-    column = min((tile_column * CLUSTER_N + along()) * TILE_N, n - TILE_N);
-  }
-};
-
-__device__ __forceinline__ void load_slices(const TensorMap& a, const TensorMap& b, const Walk& walk,
-                                            int slices, word stages, word full, word empty) {
-  unsigned short a_mask = 0, b_mask = 0;
-#pragma unroll
-  for (int j = 0; j < CLUSTER_N; ++j) a_mask |= 1 << (walk.across() + CLUSTER_M * j);
-#pragma unroll
-  for (int i = 0; i < CLUSTER_M; ++i) b_mask |= 1 << (i + CLUSTER_M * walk.along());
-  const int a_part = walk.along() * A_PART, b_part = walk.across() * B_PART;
-  Ring ring;
-  for (int tile = walk.first; tile < walk.end(); tile += walk.step) {
-    int row, column;
-    walk.place(tile, row, column);
-    for (int slice = 0; slice < slices; ++slice, ring.next()) {
-      const word barrier = full + 8 * ring.stage;
-      wait_barrier(empty + 8 * ring.stage, ring.parity ^ 1);
-      expect_bytes(barrier, STAGE_BYTES);
-      const word to = stages + ring.stage * STAGE_BYTES;
-#pragma unroll
-      for (int box = 0; box < BOXES; ++box) {
-        const int along = slice * TILE_K + box * (BOX_BYTES / OPERAND_BYTES);
-        load_box<(CLUSTER_N > 1)>(to + (box * TILE_M + a_part) * BOX_BYTES, a, along, row + a_part,
-                                  barrier, a_mask);
-        load_box<(CLUSTER_M > 1)>(to + A_BYTES + (box * TILE_N + b_part) * BOX_BYTES, b, along,
-                                  column + b_part, barrier, b_mask);
-      }
-    }
-  }
-}
-
-// Tell every block that loads into this one's stages that `stage` may be filled again.
-__device__ __forceinline__ void release(const Walk& walk, word empty, int stage) {
-  const int rank = threadIdx.x % 128;
-  const bool shares = rank % CLUSTER_M == walk.across() || rank / CLUSTER_M == walk.along();
-  if (rank < CLUSTER && shares) arrive_at(empty + 8 * stage, rank);
-}
-
-__device__ __forceinline__ void multiply_slices(char* c, const Walk& walk, int slices, word stages, word full, word empty) {
-  const int group = threadIdx.x / 128 - 1, warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
+__device__ __forceinline__ void multiply_slices(char* c, const Walk& walk, int slices, word stages,
+                                                word full, word empty) {
+  const int group = threadIdx.x / 128 - 1, rank = threadIdx.x % 128, warp = rank / 32;
   const long long pitch = static_cast<long long>(walk.n) * OUT_BYTES;
   word sums[ROWS][SUM_WORDS];
   Ring ring;
@@ -182,11 +41,11 @@ __device__ __forceinline__ void multiply_slices(char* c, const Walk& walk, int s
       asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
       // one slice stays in flight: the one before it has been read
       asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
-      if (slice) release(walk, empty, last);
+      if (slice) release(walk, empty, last, rank);
       last = ring.stage;
     }
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-    release(walk, empty, last);
+    release(walk, empty, last, rank);
     int row, column;
     walk.place(tile, row, column);
 #pragma unroll
@@ -194,15 +53,11 @@ __device__ __forceinline__ void multiply_slices(char* c, const Walk& walk, int s
       store_sums<TILE_N / 8>(
           sums[i],
           c + (row + (group * ROWS + i) * 64 + warp * 16) * pitch + static_cast<long long>(column) * OUT_BYTES,
-          pitch, lane);
+          pitch, rank % 32);
   }
 }
 
-extern "C" __global__ void
-#if CLUSTER_M * CLUSTER_N > 1
-__cluster_dims__(CLUSTER, 1, 1)
-#endif
-__launch_bounds__(THREADS, 1)
+extern "C" __global__ void IN_CLUSTERS __launch_bounds__(THREADS, 1)
     gemm_wgmma(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, char* c,
                int m, int n, int k) {
   extern __shared__ __align__(1024) char shared[];
@@ -210,17 +65,7 @@ __launch_bounds__(THREADS, 1)
   const word full = stages + STAGES * STAGE_BYTES, empty = full + 8 * STAGES;
   const Walk walk(m, n);
   const int slices = k / TILE_K;
-  if (threadIdx.x == 0) {
-    if (stages % 1024) __trap();  // swizzle patterns are found by address
-    for (int stage = 0; stage < STAGES; ++stage) {
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full + 8 * stage) : "memory");
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty + 8 * stage),
-                   "n"(GROUPS * (CLUSTER_M + CLUSTER_N - 1))
-                   : "memory");
-    }
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-  }
-  meet();
+  make_ring(stages, full, empty, GROUPS);
   if (threadIdx.x < 128) {
 #if GROUPS > 1
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from perfkit.analysis.gemm_expected import TiledProduct
 from perfkit.analysis.prediction import Demand, Flow
-from perfkit.device import flash_attention, gemm_mma, gemm_wgmma
+from perfkit.device import flash_attention, gemm_mma, gemm_mma_tma, gemm_wgmma
 from perfkit.device.flash_attention import Attention
 from perfkit.device.matrix_source import SUMS, element_type
 from perfkit.device.workload import Array, Arrays, Case, Code, Map, Role, Sizes, Workload, f32, i32
@@ -20,6 +20,8 @@ from perfkit.models.gemm_tile import Tiling
 from perfkit.models.gemm_traffic import Problem
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from perfkit.device.matrix_source import MatrixKernel
 
 
@@ -42,14 +44,15 @@ _TYPES: Final = {
 }
 
 
-def _product(dtype: DType, sizes: Sizes, *, is_wgmma: bool) -> Case:
+def _product(dtype: DType, sizes: Sizes, *, make: ModuleType) -> Case:
+    """Of ``make``, one of the modules whose ``kernel`` writes products."""
     m, n, k = sizes["m"], sizes["n"], sizes["k"]
     if max(m, n, k) > _MOST:
         raise UsageError(f"m, n, k = {m}, {n}, {k}: at most {_MOST} each")
     out, tolerance = _TYPES[dtype]
     problem = Problem(m=m, n=n, k=k, dtype=dtype, accumulate=SUMS[dtype], out=out)
     tiling = _tiling(sizes)
-    found = (gemm_wgmma if is_wgmma else gemm_mma).kernel(problem, tiling, group=sizes["group"])
+    found = make.kernel(problem, tiling, group=sizes["group"])
     return Case(
         code=Code(kernel=found.name, text=found.text, suffix=found.suffix),
         launch=found.launch(found.tiles),
@@ -59,7 +62,7 @@ def _product(dtype: DType, sizes: Sizes, *, is_wgmma: bool) -> Case:
             Array(name="c", dtype=element_type(out), count=m * n, role=Role.OUT),
         ),
         arguments=(*_operands(found), "c", i32(m), i32(n), i32(k)),
-        demand=_demand(problem, tiling, found, sizes["group"]),
+        demand=_demand(problem, tiling, found, sizes["group"], is_wgmma=make is gemm_wgmma),
         reference=partial(_multiplied, m, n, k),
         tolerance=tolerance,
         persistent=found.cluster if found.is_persistent else None,
@@ -88,22 +91,26 @@ def _operands(kernel: MatrixKernel) -> tuple[str | Map, str | Map]:
     return Map(array="a", shape=a), Map(array="b", shape=b)
 
 
-def _demand(p: Problem, t: Tiling, kernel: MatrixKernel, group: int) -> Demand:
+def _demand(p: Problem, t: Tiling, kernel: MatrixKernel, group: int, *, is_wgmma: bool) -> Demand:
     """Shared memory: what warps read of it with ``ldmatrix``, or four of them with one ``wgmma``.
 
     What blocks load is no bound of L2: where several ask for the same at once, they are served
     together (on an H200 they got 9 TB/s, which L2 does not give).
     """
     operand = p.dtype.bits / 8
-    rows = t.warp_m if kernel.shapes is None else gemm_wgmma.ROWS
+    rows = gemm_wgmma.ROWS if is_wgmma else t.warp_m
     readers = t.tile_m / rows * t.tile_n / t.warp_n
     return Demand(
         read_bytes=(p.m + p.n) * p.k * operand,
         write_bytes=p.out_bytes,
         l1_bytes=kernel.tiles * readers * (rows + t.warp_n) * p.k * operand,
-        flow=_flow(p.flops, p.dtype, "mma.sync" if kernel.shapes is None else "wgmma"),
+        flow=_flow(p.flops, p.dtype, "wgmma" if is_wgmma else "mma.sync"),
         model=TiledProduct(
-            problem=p, tiling=t, kind="mma" if kernel.shapes is None else "wgmma", group=group
+            problem=p,
+            tiling=t,
+            kind="wgmma" if is_wgmma else "mma",
+            is_fed=kernel.shapes is not None,
+            group=group,
         ),
     )
 
@@ -176,8 +183,27 @@ def _mma(dtype: DType, tile: tuple[int, int], warp: tuple[int, int], stages: int
         sizes={"m": 4096, "n": 4096, "k": 4096, **tiles},
         size="m",
         checks=(odd, odd | small | {"stages": 4}),
-        build=partial(_product, dtype, is_wgmma=False),
+        build=partial(_product, dtype, make=gemm_mma),
         least_capability=(8, 9) if dtype is DType.F8 else (8, 0),
+    )
+
+
+def _mma_tma(dtype: DType) -> Workload:
+    row = 128 * 8 // dtype.bits
+    tiles = {"tile_m": 128, "tile_n": 256, "tile_k": row, "warp_m": 64, "warp_n": 64, "stages": 4}
+    tiles |= {"cluster_m": 1, "cluster_n": 1, "group": gemm_mma_tma.GROUP}
+    odd = {"m": 300, "n": 520, "k": 5 * row}
+    small = {"tile_m": 64, "tile_n": 64, "tile_k": row // 2, "warp_m": 32, "warp_n": 32}
+    pairs = {"tile_n": 128, "tile_k": 2 * row, "warp_n": 32, "cluster_m": 2, "stages": 3}
+    return Workload(
+        name=f"gemm_mma_tma_{dtype}",
+        group="tensor",
+        summary=f"matrix product of {dtype} with mma.sync, fed by TMA",
+        sizes={"m": 4096, "n": 4096, "k": 4096, **tiles},
+        size="m",
+        checks=(odd, odd | small, odd | pairs | {"k": 6 * row}),
+        build=partial(_product, dtype, make=gemm_mma_tma),
+        only_capability=(9, 0),
     )
 
 
@@ -205,7 +231,7 @@ def _wgmma(dtype: DType) -> Workload:
             odd | pairs,
             odd | {"tile_m": 64, "tile_n": 64, "tile_k": row // 2, "cluster_m": 1},
         ),
-        build=partial(_product, dtype, is_wgmma=True),
+        build=partial(_product, dtype, make=gemm_wgmma),
         only_capability=(9, 0),
     )
 
@@ -232,6 +258,7 @@ WORKLOADS: Final = (
     *(_mma(dtype, (128, 256), (64, 64), 3) for dtype in (*_TYPES,) if dtype is not DType.F8),
     # on 9.0 its operands are first made f16, in registers that a larger tile does not leave
     _mma(DType.F8, (64, 128), (32, 32), 3),
+    *(_mma_tma(dtype) for dtype in _TYPES if dtype is not DType.F8),
     *map(_wgmma, _TYPES),
     *_attentions(),
 )

@@ -12,8 +12,8 @@ BY_NAME = {workload.name: workload for workload in WORKLOADS}
 
 def test_all_types_are_there():
     kinds = {name.rpartition("_")[0] for name in BY_NAME}
-    assert kinds == {"gemm_mma", "gemm_wgmma", "attention", "attention_causal"}
-    for kind, count in (("gemm_mma", 5), ("gemm_wgmma", 5), ("attention", 2)):
+    assert kinds == {"gemm_mma", "gemm_mma_tma", "gemm_wgmma", "attention", "attention_causal"}
+    for kind, count in (("gemm_mma", 9), ("gemm_mma_tma", 4), ("gemm_wgmma", 5), ("attention", 2)):
         assert (
             sum(name.startswith(f"{kind}_") and "causal" not in name for name in BY_NAME) == count
         )
@@ -37,6 +37,8 @@ def test_what_warps_read_of_shared_memory():
     case = BY_NAME["gemm_mma_bf16"].case({"m": 128, "n": 256, "k": 64})
     # one tile and one slice: 2 x 4 warps with 64 rows and 64 columns of 64 elements each
     assert case.demand.l1_bytes == 8 * (64 + 64) * 64 * 2
+    case = BY_NAME["gemm_mma_tma_bf16"].case({"m": 128, "n": 256, "k": 64})
+    assert case.demand.l1_bytes == 8 * (64 + 64) * 64 * 2
     case = BY_NAME["gemm_wgmma_bf16"].case({"m": 256, "n": 256, "k": 64})
     # two tiles, in each two groups with 64 rows of their own, and all columns
     assert case.demand.l1_bytes == 2 * 2 * (64 + 256) * 64 * 2
@@ -49,6 +51,20 @@ def test_bytes_and_flops_of_a_product():
     assert demand.flow.flops == 2 * 256 * 512 * 1024
     assert (demand.flow.dtype, demand.flow.accumulate) == (DType.S8, DType.S32)
     assert demand.flow.instruction == "wgmma"
+
+
+@pytest.mark.parametrize(
+    ("name", "instruction", "is_fed"),
+    [
+        ("gemm_mma_bf16", "mma.sync", False),
+        ("gemm_mma_tma_bf16", "mma.sync", True),
+        ("gemm_wgmma_bf16", "wgmma", True),
+    ],
+)
+def test_who_multiplies_and_who_loads(name, instruction, is_fed):
+    demand = BY_NAME[name].case({}).demand
+    assert demand.flow.instruction == instruction
+    assert (demand.model.kind, demand.model.is_fed) == (instruction.removesuffix(".sync"), is_fed)
 
 
 def test_the_reference_multiplies_rows_with_rows():
@@ -74,7 +90,9 @@ def test_refused_sizes(name, sizes, says):
         BY_NAME[name].case(sizes)
 
 
-@pytest.mark.parametrize("name", ["gemm_mma_f8", "gemm_wgmma_bf16", "attention_causal_f16"])
+@pytest.mark.parametrize(
+    "name", ["gemm_mma_f8", "gemm_mma_tma_s8", "gemm_wgmma_bf16", "attention_causal_f16"]
+)
 def test_defaults_compile_without_spills(tmp_path, name):
     case = BY_NAME[name].case({})
     found = compiled(tmp_path, case.code.text, f"sm_90{case.code.suffix}")

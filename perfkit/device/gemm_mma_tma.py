@@ -1,0 +1,112 @@
+"""Matrix products with ``mma.sync`` fed by TMA: 9.0 (target ``sm_90a``), one kernel per tiling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from perfkit.device import gemm_mma, tma_ring
+from perfkit.device import matrix_source as source
+from perfkit.device.matrix_source import MatrixKernel
+from perfkit.errors import UsageError
+from perfkit.models import gemm_tile
+
+if TYPE_CHECKING:
+    from perfkit.kernel import DType
+    from perfkit.models.gemm_tile import Tiling
+    from perfkit.models.gemm_traffic import Problem
+
+_WARPGROUP: Final = 4  #: warps
+_MOST_WARPS: Final = 28  #: that multiply, beside one warpgroup that loads
+#: registers of an SM, and how ``setmaxnreg`` shares them out: in eights; with eight warps 232 each,
+#: and 40 for the threads that load
+_FILE: Final = 65536
+_UNIT: Final = 8
+_MOST: Final = 232
+_LOADING: Final = 40
+#: beside sums and operands, at least and with room: addresses, loop, store of the sums
+_REST: Final = 16
+_ROOM: Final = 24
+_ROW: Final = 16
+#: rows of cluster tiles that run together
+GROUP: Final = 16
+
+
+def kernel(problem: Problem, tiling: Tiling, *, group: int = GROUP) -> MatrixKernel:
+    """The kernel of that tiling.
+
+    Raises:
+        UsageError: types, tiling or sizes that it cannot have.
+    """
+    t, dtype = tiling, problem.dtype
+    macros = source.type_macros(dtype, problem.out)
+    check(dtype, t)
+    source.require_sizes(problem, t)
+    warps = int(gemm_tile.warps(t))
+    launched, multiplying = _registers(warps)
+    macros |= tma_ring.macros(t, group) | {
+        "SHAPE": gemm_mma.SHAPES[dtype.bits // 8],
+        "WARP_M": t.warp_m,
+        "WARP_N": t.warp_n,
+        "A_RING": _a_ring(dtype, t),
+        "REGISTERS": multiplying if multiplying > launched else 0,
+    }
+    return MatrixKernel(
+        text=source.text_of("gemm_mma_tma.cu", macros, common=source.MMA_TMA),
+        name="gemm_mma_tma",
+        suffix="a",
+        threads=gemm_tile.WARP * (_WARPGROUP + warps),
+        dynamic_bytes=tma_ring.shared_bytes(t, dtype),
+        cluster=t.cluster_m * t.cluster_n,
+        tiles=source.tiles(problem, t),
+        is_persistent=True,
+        shapes=tma_ring.shapes(problem, t),
+        flops=problem.flops,
+        least_bytes=source.least_bytes(problem),
+    )
+
+
+def _registers(warps: int) -> tuple[int, int]:
+    """Of a thread as launched, and of one that multiplies if the others keep only a few."""
+    launched = _FILE // (gemm_tile.WARP * (_WARPGROUP + warps))
+    left = _FILE - _LOADING * gemm_tile.WARP * _WARPGROUP
+    multiplying = left // (gemm_tile.WARP * warps)
+    return launched // _UNIT * _UNIT, min(_MOST, multiplying // _UNIT * _UNIT)
+
+
+def _held(t: Tiling, a_rows: int) -> int:
+    """Registers of a thread for sums and operands, of A so many times 16 rows."""
+    return int(t.warp_m * t.warp_n // gemm_tile.WARP + 4 * a_rows + 4 * t.warp_n // _ROW)
+
+
+def _a_ring(dtype: DType, t: Tiling) -> int:
+    """Rows of 16 that a warp has of A in registers; after a slice the same ones come again."""
+    places = t.tile_k * dtype.bits // 8 // source.STEP_BYTES * (t.warp_m // _ROW)
+    has_room = _held(t, 4) + _ROOM <= max(_registers(int(gemm_tile.warps(t))))
+    return 4 if has_room and places % 4 == 0 else 2
+
+
+def check(dtype: DType, t: Tiling) -> None:
+    """Refuse a tiling that the kernel is not written for.
+
+    Raises:
+        UsageError: saying which number.
+    """
+    if t.warp_m % 16 or t.warp_n % 16 or t.tile_m % t.warp_m or t.tile_n % t.warp_n:
+        raise UsageError(f"warp = {t.warp}: takes multiples of 16x16 that divide the tile {t.tile}")
+    if t.warp_k != t.tile_k or t.split_k != 1:
+        raise UsageError(
+            f"warp = {t.warp}, {t.schedule}: the kernel does not share out k",
+            hint=f"take a warp tile as deep as the tile ({t.tile_k}) and no split",
+        )
+    warps = int(gemm_tile.warps(t))
+    if warps % _WARPGROUP or warps > _MOST_WARPS:
+        raise UsageError(
+            f"tile = {t.tile}, warp = {t.warp}: {warps} warps; takes fours, {_MOST_WARPS} at most"
+        )
+    needed = _held(t, 2) + _REST
+    if needed > max(_registers(warps)):
+        raise UsageError(
+            f"warp = {t.warp}: sums and operands take {needed} registers of a thread, of "
+            f"{max(_registers(warps))} that {warps} warps leave each other"
+        )
+    tma_ring.check(dtype, t)
