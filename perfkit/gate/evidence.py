@@ -85,7 +85,9 @@ def collect(side: Side) -> tuple[dict[Key, Series], dict[str, set[str]]]:
             else:
                 bucket[process] = [run]
     found = {
-        key: _series(list(runs.values()), tuple(taken_s.get(place) for place, _ in runs))
+        key: _series(
+            list(runs.values()), tuple([taken_s.get(place) for place, _ in runs] if taken_s else ())
+        )
         for key, runs in groups.items()
     }
     return found, environment

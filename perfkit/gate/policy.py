@@ -72,8 +72,7 @@ class Policy:
     single_run: str = "inconclusive"
     minimum_noise: float = 0.005  #: and at least by this
     bound: float | None = None  #: best value the hardware allows, in the unit of the metric
-    #: in which the runs were taken, where their files have no dates: ``in_turn``, or one side
-    #: ``after`` or ``before`` the other
+    #: of runs whose files have no dates: ``in_turn``, or the candidate's ``after`` or ``before``
     order: str = Order.UNKNOWN
     collapse: float = 10.0  #: better by more than this factor: the measurement broke
     allow_mismatch: bool = False  #: compare across GPUs, drivers and toolkits

@@ -38,8 +38,10 @@ if TYPE_CHECKING:
 _CLOCKS_ALIKE: Final = 0.01
 
 
-#: a change of so many times the noise is to be seen where the order of the runs is not known
+#: where the order of the runs is not known, 5 % at a noise of 1 % is to be seen: a change of so
+#: many times the noise, and a scatter that the noise exceeds in one of 1,000 times five runs a side
 _SEEN: Final = log1p(0.05) / 0.01
+_QUIET: Final = 0.018
 #: so many standard errors below it: of independent runs one in a thousand, and their scatter varies
 _SURELY: Final = 3.0
 #: half-width of an interval that says nothing; its ends are still numbers
@@ -206,16 +208,16 @@ def _by_drift(item: Comparison, one: Estimate, risk: float) -> tuple[float, floa
 
     That is what the trend inside the sides adds on the way from one to the other, and its
     uncertainty, with that of runs that depend on their neighbours; 0 where runs take turns. All of
-    it counts where the order is known, or the trend is sure. Where it is not, no more than what
-    independent runs grant whose change is ``_SEEN`` times their noise: with fewer than nine runs a
-    side less than excludes every drift.
+    it counts where the order is known, the trend is sure or the noise is over ``_QUIET``. Elsewhere
+    no more than what independent runs grant whose change is ``_SEEN`` times their noise: with fewer
+    than nine runs a side less than excludes every drift.
     """
     if one.evidence != "runs" or item.order is Order.IN_TURN:
         return 0.0, 0.0
     toward = max(-one.shift if item.order is Order.BEFORE else one.shift, 0.0)
-    bar = quantile(risk, one.unshifted_degrees)
+    bar = quantile(RANK_SHARE * risk, one.unshifted_degrees)  # exact, too: see there
     granted = bar
-    if item.order is Order.UNKNOWN and not one.shift_sure:
+    if item.order is Order.UNKNOWN and not one.shift_sure and one.scatter <= _QUIET:
         granted = min(bar, max(_SEEN / one.unshifted_weight - _SURELY, 0.0))
     return toward + bar * one.unshifted_error, toward + granted * one.unshifted_error
 
