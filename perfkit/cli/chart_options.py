@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from perfkit.cli import talk
-from perfkit.cli.options import is_colour_terminal
+from perfkit.cli.options import is_colour_terminal, knows_unicode
 from perfkit.errors import UsageError
 from perfkit.record import record
 
@@ -132,10 +131,9 @@ def _paths(path: Path, count: int) -> list[Path]:
 def _look() -> Any:
     from perfkit.report.chart.terminal import Look
 
-    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower()
     low, high = _WIDTHS
     return Look(
         width=min(high, max(low, shutil.get_terminal_size().columns)),
-        is_ascii=not encoding.startswith("utf") or os.environ.get("TERM") == "dumb",
+        is_ascii=not knows_unicode() or os.environ.get("TERM") == "dumb",
         is_coloured=is_colour_terminal(),
     )

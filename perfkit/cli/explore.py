@@ -72,7 +72,8 @@ def explore(
     desk = Desk(kernels)
     state = start(desk, path, gpu, launch)
     talk.be_quiet(True)  # a line on stderr would tear the screen
-    explorer = Explorer(replace(state, op=op or "", dtype=dtype or ""), desk)
+    begun = replace(state, op=op or "", dtype=dtype or "")
+    explorer = Explorer(begun, desk, is_ascii=not options.knows_unicode())
     last = explorer.run()
     if explorer.return_code:
         raise PerfkitError(

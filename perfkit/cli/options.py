@@ -282,6 +282,13 @@ def _capacity(text: str) -> int:
         return parse_bytes(text)
 
 
+def knows_unicode() -> bool:
+    """Whether stdout takes lines, blocks and Greek letters."""
+    import sys
+
+    return (getattr(sys.stdout, "encoding", None) or "ascii").lower().startswith("utf")
+
+
 def is_colour_terminal() -> bool:
     """Whether stdout is a terminal that may get colours, lines and a fixed width."""
     import sys
@@ -289,7 +296,7 @@ def is_colour_terminal() -> bool:
     return (
         sys.stdout is not None
         and sys.stdout.isatty()
-        and sys.stdout.encoding.lower().startswith("utf")
+        and knows_unicode()
         and not os.environ.get("NO_COLOR")
         and os.environ.get("TERM") != "dumb"
     )

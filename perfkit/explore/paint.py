@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from perfkit.explore.bars import drawing, share_bar, value_of
 from perfkit.explore.view import EXPLAINED
@@ -69,6 +69,33 @@ def drawn(view: View, *, width: int, explain: bool) -> tuple[Line, ...]:
     return (*found, *(_explained("curves", width) if explain else []))
 
 
+def brief(view: View) -> str:
+    """The answer in one line, for a terminal in which the tables are out of sight."""
+    if view.estimate is None:
+        return view.troubles[0].text if view.troubles else ""
+    driver, hardware = view.estimate.driver, view.estimate.hardware
+    shares = format_ratio(driver.ratio)
+    if hardware is not None and hardware.occupancy.ratio != driver.ratio:
+        shares += f" (hardware {format_ratio(hardware.occupancy.ratio)})"
+    return f"{shares}, limited by {_names(driver)}"
+
+
+def _names(one: Occupancy) -> str:
+    return " and ".join(name.replace("_", " ") for name in one.binding)
+
+
+def plain(text: str) -> str:
+    """For a terminal that knows no other letters than those of ASCII; as many columns.
+
+    >>> plain("██▎░ ◀ binds"), plain("│▂▄█ ▲ 8 µs")
+    ('##.- < binds', '|.=# ^ 8 us')
+    """
+    return text.translate(_PLAIN).encode("ascii", "replace").decode()
+
+
+_PLAIN: Final = str.maketrans("█▉▊▋▌▍▎▏░▁▂▃▄▅▆▇│┤▲▼◀▾…µ", "#####...-...====||^v<v.u")
+
+
 def _row(row: str, column: int | None) -> Line:
     if column is None:
         return ((row, "curve"),)
@@ -84,8 +111,7 @@ def _headline(found: Estimate, width: int) -> list[Line]:
     lines = _rule("API", found.driver, "", width)
     if found.hardware is not None:
         lines += _rule("hardware", found.hardware.occupancy, found.hardware.evidence, width)
-    names = " and ".join(name.replace("_", " ") for name in found.driver.binding)
-    first, *more = _wrapped(f"limited by {names}", width, "binds")
+    first, *more = _wrapped(f"limited by {_names(found.driver)}", width, "binds")
     return [*lines, first, *more]
 
 

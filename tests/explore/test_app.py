@@ -21,11 +21,11 @@ SIZES = [(80, 24), (40, 24), (130, 40), (20, 10)]
 SEVERAL = ROOT / "tests" / "data" / "cubin" / "j07.sm_80.cubin"
 
 
-def run(script, state=None, *, size=(80, 24)):
+def run(script, state=None, *, size=(80, 24), **options):
     """Runs ``script(app, pilot)`` on an explorer with a state, and leaves it."""
 
     async def main():
-        app = Explorer(typed() if state is None else state, DESK)
+        app = Explorer(typed() if state is None else state, DESK, **options)
         async with app.run_test(size=size) as pilot:
             await pilot.pause()
             await script(app, pilot)
@@ -89,6 +89,34 @@ def test_the_terminal_may_change_its_size():
             assert "75%" in shown(app)
 
     run(script)
+
+
+def test_where_the_tables_are_out_of_sight_the_answer_stands_in_a_line():
+    async def script(app, pilot):
+        assert "75%, limited by registers" in screen_text(app)
+        await pilot.press("ctrl+u", "x")
+        assert "not one to three whole numbers" in shown(app, "brief")
+        await pilot.press("ctrl+u", "6", "4")
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert "limited by" not in screen_text(app).splitlines()[-4]
+
+    run(script, size=(40, 12))
+
+
+def test_a_terminal_of_ascii_gets_ascii():
+    async def script(app, pilot):
+        text = screen_text(app)
+        assert "h100-sxm5 v" in text
+        assert "API      ####" in text
+        assert "< binds" in text
+        assert "^ 256" in text
+        others = {one for one in text if not one.isascii()}
+        assert others <= set("▁▂▃▄▅▆▇█▔")  # of textual's scroll bars
+        await pilot.press("up")
+        assert "API      ####" in screen_text(app)
+
+    run(script, size=(130, 40), is_ascii=True)
 
 
 def test_keys_move_numbers_and_everything_follows():

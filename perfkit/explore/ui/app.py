@@ -31,8 +31,10 @@ class Explorer(App[State]):
         Binding("ctrl+c", "quit", show=False, priority=True),
     ]
 
-    def __init__(self, state: State, commands: CommandLine) -> None:
+    def __init__(self, state: State, commands: CommandLine, *, is_ascii: bool = False) -> None:
         super().__init__()
+        # the terminal knows no other letters
+        self.set_class(is_ascii, "-ascii")
         self.main = MainScreen(state, commands)
 
     def on_mount(self) -> None:

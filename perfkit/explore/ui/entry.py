@@ -8,6 +8,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from perfkit.explore.paint import plain
+
 if TYPE_CHECKING:
     from perfkit.explore.fields import Field
 
@@ -59,6 +61,8 @@ class OneLine(Static):
 
     def show(self, text: str) -> None:
         """Another text."""
+        if self.app.has_class("-ascii"):
+            text = plain(text)
         if text != self._text:
             self._text = text
             self.update(text, layout=False)

@@ -14,6 +14,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
+from perfkit.explore.paint import plain
 from perfkit.explore.ui.styles import content
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Lines(Widget):
 
     def show(self, lines: tuple[Line, ...], *, slack: int = 0) -> None:
         """Other lines; ``slack`` rows may stay empty below them before all is laid out anew."""
+        if self.app.has_class("-ascii"):
+            lines = tuple(tuple((plain(text), look) for text, look in line) for line in lines)
         before, self.lines = self.lines, lines
         if not self._rows - slack <= len(lines) <= self._rows:
             self._rows = len(lines)

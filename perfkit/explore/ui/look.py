@@ -18,6 +18,9 @@ Entry.-wrong { color: $text-error; text-style: bold underline; }
 Chooser { width: 1fr; height: 1; text-style: bold; text-wrap: nowrap; text-overflow: ellipsis; }
 Chooser:focus, Entry:focus { background: $primary 40%; }
 #hint { height: auto; max-height: 2; padding: 0 1; color: $text-muted; }
+#brief { display: none; height: 1; padding: 0 1; text-style: bold; text-wrap: nowrap; }
+.-narrow #brief { display: block; }
+.-narrow #hint { max-height: 1; }
 #command {
     height: 1; padding: 0 1; background: $surface; text-wrap: nowrap; text-overflow: ellipsis;
 }
@@ -34,6 +37,8 @@ ModalScreen { align: center middle; }
 .-narrow .dialog { width: 100%; height: 100%; }
 .dialog Label { width: 1fr; }
 .dialog OptionList, .dialog VerticalScroll { height: 1fr; background: $surface; }
+.-ascii .dialog { border: ascii $primary; }
+.-ascii Chooser, .-ascii #command { text-overflow: clip; }
 .title { text-style: bold; }
 .dim { color: $text-muted; }
 #said { color: $text-warning; height: auto; max-height: 4; }

@@ -80,6 +80,7 @@ class MainScreen(Screen[None]):
             with VerticalScroll(id="right"):
                 yield Lines(id="answer")
                 yield Lines(id="curves")
+        yield OneLine(id="brief")
         yield Static("", id="hint", markup=False)
         yield OneLine(id="command")
         yield Footer()
@@ -241,6 +242,7 @@ class MainScreen(Screen[None]):
             of_kernel = self.state.kernel is not None and known is not None
             entry.placeholder = f"{known} (kernel)" if of_kernel else entry.field.empty
         self._say_what_is_chosen()
+        self.query_one("#brief", OneLine).show(paint.brief(seen))
         told = "  ".join(f"$ {line}" for line in seen.commands)
         self.query_one("#command", OneLine).show(told)
 
