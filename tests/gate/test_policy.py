@@ -80,6 +80,7 @@ timing:
   absolute_floor: 50ns
   false_alarm: 0.5%
   single_run: assume
+  order: after
   on_inconclusive: 3
   allow_new: true
   rules:
@@ -108,6 +109,7 @@ def test_the_file_says_what_the_policy_is(read):
         absolute_floor=5e-8,
         false_alarm=0.005,
         single_run="assume",
+        order="after",
         on_inconclusive="3",
         allow_new=True,
         rules=(Rule(benchmark="^gemm", threshold=0.015, bound=0.0085),),
@@ -130,6 +132,7 @@ def test_the_file_says_what_the_policy_is(read):
         ("timing:\n  collapse: 10x\n", 2, "expected a number", None),
         ("timing:\n  allow_new: maybe\n", 2, "true or false", None),
         ("timing:\n  single_run: guess\n", 2, "none of inconclusive, assume", None),
+        ("timing:\n  order: mixed\n", 2, "none of unknown, in_turn, after, before", None),
         ("timing:\n  preset: lax\n", 2, "none of default", None),
         ("timing:\n  rules:\n    - threshold: 1%\n", 3, "benchmark is missing", None),
         ("timing:\n  rules:\n    - benchmark: '('\n", 3, "no regular expression", None),
