@@ -178,7 +178,7 @@ def _spared(
     """Accidents that the rank test of "the candidate is slower" does without, as masks.
 
     Those are runs of the baseline that stand apart and are slower than all of the candidate's, and
-    beside them the candidate's own. One that stands among the candidate's runs is no accident.
+    beside them the candidate's own.
     """
     import numpy as np
 

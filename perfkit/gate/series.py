@@ -32,7 +32,7 @@ def outliers(*sides: np.ndarray) -> tuple[np.ndarray, ...]:
 
     They are judged by the scatter of all sides, and by that of their own, both without the one run
     in four of each side that lies farthest off. A side with more of them than that keeps all:
-    several runs apart are no accident.
+    several runs apart are no accident, nor is one that stands among the other side's runs.
     """
     import numpy as np
 
@@ -51,7 +51,21 @@ def outliers(*sides: np.ndarray) -> tuple[np.ndarray, ...]:
         mask = (size > together) & (size > alone)
         few = mask.sum(axis=1, keepdims=True) <= size.shape[1] // RUNS_PER_OUTLIER
         masks.append(mask & few)
+    if len(sides) == 2:
+        masks = [
+            mask & ~_among(side, other, lost)
+            for mask, side, other, lost in zip(masks, sides, sides[::-1], masks[::-1], strict=True)
+        ]
     return tuple(masks)
+
+
+def _among(side: np.ndarray, other: np.ndarray, lost: np.ndarray) -> np.ndarray:
+    """Which runs stand among the other side's, those that it loses left out."""
+    import numpy as np
+
+    least = np.where(lost, np.inf, other).min(axis=1, keepdims=True)
+    most = np.where(lost, -np.inf, other).max(axis=1, keepdims=True)
+    return np.asarray((least <= side) & (side <= most))
 
 
 def limit_apart(count: int) -> float:

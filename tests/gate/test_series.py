@@ -16,6 +16,16 @@ def test_a_run_far_from_its_side_stands_apart_and_its_side_s_level_does_not_matt
     assert second.tolist() == [[False, False, False, True, False]]
 
 
+def test_a_run_among_those_of_the_other_side_is_no_accident():
+    """A step from one level to another in the last run of the first side."""
+    calm = np.array([0.0, 0.001, -0.001, 0.0005])
+    first, second = np.append(calm, 0.1)[None], (np.append(calm, 0) + 0.1)[None]
+    assert not any(mask.any() for mask in outliers(first, second))
+    for shift in (-0.05, 0.05):
+        masks = outliers(first, second + shift)
+        assert [mask.tolist() for mask in masks] == [[[False] * 4 + [True]], [[False] * 5]]
+
+
 def test_two_runs_of_five_apart_are_no_accident():
     side = np.array([[0.0, 0.01, -0.01, 0.5, 0.51]])
     assert not outliers(side, np.array([[0, 0.01, -0.01, 0, 0]]))[0].any()
