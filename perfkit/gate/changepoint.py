@@ -11,11 +11,13 @@ where absolute deviations from the medians of both parts are least, and both par
 
 from __future__ import annotations
 
+from functools import lru_cache
+from heapq import heappush, heappushpop
 from itertools import pairwise
 from math import ceil, exp, expm1, log, sqrt
 from typing import TYPE_CHECKING, Final
 
-from perfkit.gate.ranks import least_rank_sum_p, rank_sum_tail
+from perfkit.gate.ranks import least_rank_sum_ps, rank_sum_tails
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -125,23 +127,24 @@ def _stretches(low: int, high: int) -> Iterator[tuple[int, int]]:
 
 def _tests(stretches: list[tuple[int, int]], risk: float) -> int:
     """How many cuts share the risk: as many as could be significant if so many shared it; or 0."""
-    least = sorted(
-        2 * least_rank_sum_p(size, high - low - size)
-        for low, high in stretches
-        for size in range(1, high - low)
-    )
-    for count, smallest in enumerate(least, 1):
-        # the first so many can reach their share, the next one cannot reach it any more
-        if smallest > risk / count:
-            return count - 1
-    return len(least)
+    return _sharing(tuple(high - low for low, high in stretches), risk)
+
+
+@lru_cache(maxsize=1024)  # the series of a history are of few lengths
+def _sharing(lengths: tuple[int, ...], risk: float) -> int:
+    import numpy as np
+
+    least = np.sort(np.concatenate([2 * least_rank_sum_ps(length) for length in lengths]))
+    # the first so many can reach their share, the next one cannot reach it any more
+    beyond = np.nonzero(least > risk / np.arange(1, len(least) + 1))[0]
+    return int(beyond[0]) if len(beyond) else len(least)
 
 
 def _clearest(
     logs: np.ndarray, stretches: list[tuple[int, int]], risk: float
 ) -> tuple[int, float] | None:
     """The cut of the smallest p-value, put where it fits best, if it is more than chance."""
-    count = _tests(stretches, risk)
+    count = _tests(stretches, risk) if stretches else 0
     if not count:
         return None
     best: tuple[float, int, int] | None = None
@@ -158,29 +161,50 @@ def _clearest(
 def _p_values(logs: np.ndarray) -> np.ndarray:
     """Of each cut, after 1 … n - 1 numbers: two-sided, by the ranks of both parts."""
     import numpy as np
-    from scipy.stats import rankdata
 
     n = len(logs)
-    sums = np.cumsum(rankdata(logs))[:-1]
+    ordered = np.sort(logs)
+    # of equal numbers the mean of their ranks; scipy.stats, which has this, takes a second to load
+    places = (np.searchsorted(ordered, logs, side) for side in ("left", "right"))
+    sums = np.cumsum((sum(places) + 1) / 2)[:-1]
     sizes = np.arange(1, n)
     # pairs in which the earlier number is the larger one, ties as half; and the other way round
     wrong = sums - sizes * (sizes + 1) / 2
     wrong = np.minimum(wrong, sizes * (n - sizes) - wrong)
-    one_sided = [
-        rank_sum_tail(int(size), n - int(size), float(w))
-        for size, w in zip(sizes, wrong, strict=True)
-    ]
-    return np.asarray(np.minimum(2 * np.array(one_sided), 1.0))
+    return np.asarray(np.minimum(2 * rank_sum_tails(wrong), 1.0))
 
 
 def _costs(logs: np.ndarray) -> np.ndarray:
     """Of each cut: absolute deviations from the medians of both parts, added up."""
     import numpy as np
 
-    def spread(part: np.ndarray) -> float:
-        return float(np.abs(part - np.median(part)).sum())
+    values = logs.tolist()
+    before, after = _spreads(values), _spreads(values[::-1])
+    return np.asarray(np.array(before[:-1]) + np.array(after[:-1])[::-1])
 
-    return np.array([spread(logs[:cut]) + spread(logs[cut:]) for cut in range(1, len(logs))])
+
+def _spreads(values: list[float]) -> list[float]:
+    """Absolute deviations from the median of the first 1 … n values, added up.
+
+    They are the sum of the upper half less that of the lower one; the middle of an odd number
+    is in neither. ``lower`` has it, and its values with the other sign: a heap gives the least.
+    """
+    lower: list[float] = []
+    upper: list[float] = []
+    below = above = 0.0
+    found = []
+    for value in values:
+        if len(lower) > len(upper):
+            moved = -heappushpop(lower, -value)
+            heappush(upper, moved)
+            below, above = below + value - moved, above + moved
+        else:
+            moved = heappushpop(upper, value)
+            heappush(lower, -moved)
+            above, below = above + value - moved, below + moved
+        middle = -lower[0] if len(lower) > len(upper) else 0.0
+        found.append(above - (below - middle))
+    return found
 
 
 def _best_cut(logs: np.ndarray) -> int:

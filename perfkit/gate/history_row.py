@@ -42,8 +42,10 @@ def row_of(found: Mapping[str, Any], where: str) -> Row | None:
         better = known is not None and known.unit.higher_is_better
     if not LEAST <= number <= MOST:
         return None
-    defaults = {"metric": "time", "unit": "s", "recording": where}
-    texts = {name: _text(found.get(name)) or defaults.get(name, "") for name in _TEXTS}
+    # written out for texts, as most are: a history has a million cells
+    texts = {name: cell if type(cell := found.get(name)) is str else _text(cell) for name in _TEXTS}
+    for name, default in (("metric", "time"), ("unit", "s"), ("recording", where)):
+        texts[name] = texts[name] or default
     if known is not None:
         texts["unit"] = known.unit.value
     return Row(benchmark=benchmark, value=number, date=date, higher_is_better=better, **texts)

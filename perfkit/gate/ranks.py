@@ -116,6 +116,31 @@ def rank_sum_tail(m: int, n: int, wrong: float) -> float:
     return max(erfc(-score / sqrt(2)) / 2, least_rank_sum_p(m, n))
 
 
+def rank_sum_tails(wrong: np.ndarray) -> np.ndarray:
+    """``rank_sum_tail`` of every cut of a series; ``wrong[i]`` is of the first i + 1 runs."""
+    import numpy as np
+    from scipy.special import ndtr
+
+    n = len(wrong) + 1
+    m = np.arange(1, n)
+    pairs = m * (n - m)
+    score = (wrong + 0.5 - pairs / 2) / np.sqrt(pairs * ((n + 1) / 12))
+    tails: np.ndarray = np.maximum(ndtr(score), least_rank_sum_ps(n))
+    few = np.minimum(m, n - m) <= _FEW
+    for i in np.nonzero(pairs <= np.where(few, _EXACT_TAIL_OF_FEW, _EXACT_TAIL))[0].tolist():
+        tails[i] = rank_sum_tail(i + 1, n - i - 1, float(wrong[i]))
+    return tails
+
+
+def least_rank_sum_ps(n: int) -> np.ndarray:
+    """``least_rank_sum_p`` of every cut of n runs."""
+    import numpy as np
+    from scipy.special import gammaln
+
+    m = np.arange(1, n)
+    return np.asarray(np.exp(gammaln(m + 1) + gammaln(n - m + 1) - gammaln(n + 1)))
+
+
 @lru_cache(maxsize=1024)
 def _rank_sum_table(m: int, n: int) -> tuple[float, ...]:
     """P(at most u of the m*n pairs stand in the wrong order), for u = 0 … m*n."""

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 from math import comb
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from perfkit.gate.changepoint import RISK, changes
-from perfkit.gate.ranks import least_rank_sum_p, rank_sum_p, rank_sum_tail
+from perfkit.gate.changepoint import RISK, _costs, _p_values, changes
+from perfkit.gate.ranks import (
+    least_rank_sum_p,
+    least_rank_sum_ps,
+    rank_sum_p,
+    rank_sum_tail,
+    rank_sum_tails,
+)
 from tests.bench.gate_series import KINDS
 
 TRIALS = 300
@@ -119,3 +127,51 @@ def test_the_approximation_is_on_the_safe_side_in_the_tail(m, n):
             break
         assert rank_sum_tail(m, n, wrong) >= exact
     assert rank_sum_tail(m, n, 0) >= least_rank_sum_p(m, n)
+
+
+@pytest.mark.parametrize("n", [2, 3, 8, 31, 200])
+def test_the_tails_of_all_cuts_are_those_of_each(n):
+    m = np.arange(1, n)
+    for share in (0.0, 0.3, 0.5):
+        wrong = np.floor(share * m * (n - m))
+        each = [rank_sum_tail(int(k), n - int(k), float(w)) for k, w in zip(m, wrong, strict=True)]
+        assert rank_sum_tails(wrong) == pytest.approx(each, rel=1e-9)
+    least = [least_rank_sum_p(int(k), n - int(k)) for k in m]
+    assert least_rank_sum_ps(n) == pytest.approx(least, rel=1e-9)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_deviations_from_the_medians_of_both_parts(ties):
+    random = np.random.default_rng(5)
+    logs = np.round(random.normal(size=50), 0 if ties else 9)
+
+    def spread(part):
+        return np.abs(part - np.median(part)).sum()
+
+    expected = [spread(logs[:cut]) + spread(logs[cut:]) for cut in range(1, 50)]
+    assert _costs(logs) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_ranks_of_equal_numbers_are_their_mean(ties):
+    random = np.random.default_rng(6)
+    logs = np.round(random.normal(size=40), 0 if ties else 9)
+    two_sided = [
+        2 * min(stats.mannwhitneyu(logs[:k], logs[k:], alternative=side, method="asymptotic").pvalue
+                for side in ("less", "greater"))
+        for k in range(1, 40)
+    ]  # fmt: skip
+    # another approximation, of the same statistic: the order of the cuts is the same
+    ours = _p_values(logs)
+    assert np.abs(np.log(ours) - np.log(np.minimum(two_sided, 1))).max() < 0.5
+
+
+def test_ten_thousand_commits_take_seconds():
+    """Nightly runs of thirty years; every cut against its own table took minutes."""
+    random = np.random.default_rng(7)
+    values = np.exp(random.normal(0, 0.01, 10_000))
+    values[7_000:] *= 1.05
+    start = time.process_time()
+    (change,) = changes(values.tolist()).changes
+    assert abs(change.at - 7_000) <= 2
+    assert time.process_time() - start < 10
