@@ -24,6 +24,12 @@ def test_each_stream_waits_for_the_one_before_it():
     assert card.waits == [("a", "gate"), ("b", "begun a"), ("c", "begun b")]
 
 
+def test_many_streams_make_no_long_chain():
+    card = Noted()
+    let_go(card, [*"abcdefgh"], "gate")
+    assert [wait for _, wait in card.waits[4:]] == ["begun d"] * 4
+
+
 def test_no_stream_no_wait():
     card = Noted()
     let_go(card, [], "gate")
