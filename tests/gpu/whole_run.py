@@ -176,18 +176,8 @@ def products(run: Run, roof: float) -> Iterator[Figure]:
 def tilings(run: Run) -> Iterator[Figure]:
     """The model's favourites among all that were tried."""
     for size in SIZES:
-        options = (
-            "-g",
-            "device",
-            "--shape",
-            f"{size}",
-            "--dtype",
-            "bf16",
-            "--measure",
-            "--tries",
-            "12",
-        )
-        document = run.perfkit(f"tilings-{size}", "gemm", *options)
+        options = f"--shape {size} --dtype bf16 --measure --tries 12".split()
+        document = run.perfkit(f"tilings-{size}", "gemm", "-g", "device", *options)
         timed = [one for one in document["results"] if one["time_s"]]
         best = min(one["time_s"] for one in timed)
         top = min(one["time_s"] for one in timed if one["place"] <= 5) / best - 1
