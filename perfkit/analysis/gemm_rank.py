@@ -58,13 +58,16 @@ class _Batch:
     keys: tuple[Floats, ...]  #: that decide the order, the time first
 
 
-def rank(target: Target, question: GemmQuestion, *, limit: int = 10) -> Ranking:
+def rank(
+    target: Target, question: GemmQuestion, *, limit: int = 10, is_whole: bool = False
+) -> Ranking:
     """The tilings that are tied with the best.
 
     Args:
         target: a product.
         question: the matrix product; its instruction and registers are not used.
         limit: most tilings in the answer.
+        is_whole: only those whose blocks compute whole tiles, without split-K and stream-K.
 
     Raises:
         UnknownTarget: a bare capability.
@@ -76,7 +79,7 @@ def rank(target: Target, question: GemmQuestion, *, limit: int = 10) -> Ranking:
         raise UsageError(f"top = {limit}: must be a whole number from 1 to 1000000")
     p, machine = ask(target, question)
     found = [
-        (one, np.array(them, dtype=np.int64).T)
+        (one, np.array([t for t in them if t.split_k == 1 or not is_whole], dtype=np.int64).T)
         for one, them in candidates(p, target.capability, machine.roof.unit)
     ]
     compared = sum(table.shape[1] for _, table in found)

@@ -45,12 +45,12 @@ class Try:
 
 
 def tune_gemm(device: Device, target: Target, question: GemmQuestion, how: Try) -> Tuning:
-    """The best-ranked tilings that perfkit's own kernels can have, measured.
+    """The best-ranked tilings that perfkit's own kernels can have, measured: none shares out k.
 
     Raises:
         UsageError: none of them can be built: a data type or size that the kernels do not have.
     """
-    ranking = rank(target, question, limit=_MOST_RANKED)
+    ranking = rank(target, question, limit=_MOST_RANKED, is_whole=True)
     found: list[Pair] = []
     left_out: dict[str, int] = {}
     for place, estimate in enumerate(ranking.best, 1):
@@ -85,8 +85,6 @@ def _tiling_item(device: Device, estimate: GemmEstimate, place: int) -> Pair:
         raise UsageError(f"{name} {reason}")
     names = [one for one in Tiling.__dataclass_fields__ if one in workload.sizes]
     tile = {one: int(getattr(t, one)) for one in names}
-    if t.split_k != 1:
-        raise UsageError("perfkit's kernels do not share out k among blocks")
     label = f"{t.tile} by {t.warp}, {t.stages} stages"
     if t.cluster_m * t.cluster_n > 1:
         label += f", clusters of {t.cluster}"
