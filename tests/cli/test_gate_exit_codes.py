@@ -18,6 +18,7 @@ from tests.gate.test_history import rows
 
 ROOT = Path(__file__).resolve().parents[2]
 LOG = ROOT / "tests" / "data" / "ptxas" / "b09.log"
+OTHER = ROOT / "tests" / "data" / "cubin" / "j03.sm_86.ptxas.txt"
 STEADY = (50.0, 50.1, 49.9, 50.05, 49.95, 50.02)
 NOISY = (50.0, 80.0, 30.0, 60.0, 45.0, 70.0)
 
@@ -41,7 +42,11 @@ def _place(tmp_path, monkeypatch):
         "wild.csv": csv((1, 900, 3, 80, 2, 700, 9, 40)),
         "other.csv": csv(STEADY, name="gemm"),
         "zero.csv": csv((*STEADY[:5], 0)),
+        "negative.csv": csv((*STEADY[:5], -1)),
+        "nan.csv": csv((*STEADY[:5], "nan")),
         "rate.csv": csv(STEADY, unit="GB/s"),
+        "collapsed.csv": csv([value / 20 for value in STEADY]),
+        "bound.yaml": "timing:\n  rules:\n    - {benchmark: axpy, bound: 600us}\n",
         "k.cu": "__global__ void k() {}\n",
         "empty.csv": "",
         "bench.py": (
@@ -69,6 +74,10 @@ def run(before, after):
     )
 
 
+UNCHECKED = (
+    *("other.csv", "zero.csv", "negative.csv", "nan.csv", "rate.csv", "collapsed.csv"),
+    "same.csv --policy bound.yaml",
+)
 CALLS = [
     # check: timings
     (0, "gate check same.csv -b base.csv"),
@@ -78,7 +87,7 @@ CALLS = [
     (1, "gate check noisy.csv -b base.csv --on-inconclusive fail"),
     *(
         (code, f"gate check {name} -b base.csv --on-inconclusive {how}")
-        for name in ("other.csv", "zero.csv", "rate.csv")  # not checked: never green
+        for name in UNCHECKED  # never green
         for how, code in (("3", 3), ("pass", 3), ("fail", 1))
     ),
     (1, "gate check slow.csv other.csv -b base.csv"),  # the worse of both
@@ -97,6 +106,11 @@ CALLS = [
     (3, f"gate check {LOG} --rule registers<=baseline"),
     (3, f"gate check {LOG} --rule registers<=baseline --on-inconclusive pass"),
     (1, f"gate check {LOG} --rule registers<=baseline --on-inconclusive fail"),
+    *(
+        (code, f"gate check {LOG} -b {OTHER} --on-inconclusive {how}")  # none is in both builds
+        for how, code in (("3", 3), ("pass", 3), ("fail", 1))
+    ),
+    (3, f"gate check {LOG} -b {OTHER} --allow-new --allow-vanished"),
     (2, f"gate check {LOG} --rule nonsense<=1"),
     (2, f"gate check {LOG}"),
     (4, "gate check k.cu -g h100 --compiler nvcc --rule registers<=64"),
