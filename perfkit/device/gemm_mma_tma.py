@@ -8,10 +8,10 @@ from perfkit.device import gemm_mma, tma_ring
 from perfkit.device import matrix_source as source
 from perfkit.device.matrix_source import MatrixKernel
 from perfkit.errors import UsageError
+from perfkit.kernel import DType
 from perfkit.models import gemm_tile
 
 if TYPE_CHECKING:
-    from perfkit.kernel import DType
     from perfkit.models.gemm_tile import Tiling
     from perfkit.models.gemm_traffic import Problem
 
@@ -43,8 +43,11 @@ def kernel(problem: Problem, tiling: Tiling, *, group: int = GROUP) -> MatrixKer
     source.require_sizes(problem, t)
     warps = int(gemm_tile.warps(t))
     launched, multiplying = _registers(warps)
+    multiplied = _multiplied(dtype)
     macros |= tma_ring.macros(t, group) | {
-        "SHAPE": gemm_mma.SHAPES[dtype.bits // 8],
+        "OPERAND": source.ptx_name(multiplied),
+        "SHAPE": gemm_mma.SHAPES[multiplied.bits // 8],
+        "E4M3": int(dtype is DType.F8),
         "WARP_M": t.warp_m,
         "WARP_N": t.warp_n,
         "A_RING": _a_ring(dtype, t),
@@ -65,23 +68,33 @@ def kernel(problem: Problem, tiling: Tiling, *, group: int = GROUP) -> MatrixKer
     )
 
 
+def _multiplied(dtype: DType) -> DType:
+    """9.0 has no mma.sync of f8: it makes f16 of it, and so does the kernel, but once."""
+    return DType.F16 if dtype is DType.F8 else dtype
+
+
 def _registers(warps: int) -> tuple[int, int]:
-    """Of a thread as launched, and of one that multiplies if the others keep only a few."""
-    launched = _FILE // (gemm_tile.WARP * (_WARPGROUP + warps))
-    left = _FILE - _LOADING * gemm_tile.WARP * _WARPGROUP
-    multiplying = left // (gemm_tile.WARP * warps)
-    return launched // _UNIT * _UNIT, min(_MOST, multiplying // _UNIT * _UNIT)
+    """Of a thread as launched, and of one that multiplies if the others keep only a few.
+
+    They share out what the block was launched with, not what the SM has.
+    """
+    threads = gemm_tile.WARP * (_WARPGROUP + warps)
+    launched = _FILE // threads // _UNIT * _UNIT
+    left = launched * threads - _LOADING * gemm_tile.WARP * _WARPGROUP
+    return launched, min(_MOST, left // (gemm_tile.WARP * warps) // _UNIT * _UNIT)
 
 
-def _held(t: Tiling, a_rows: int) -> int:
+def _held(dtype: DType, t: Tiling, a_rows: int) -> int:
     """Registers of a thread for sums and operands, of A so many times 16 rows."""
-    return int(t.warp_m * t.warp_n // gemm_tile.WARP + 4 * a_rows + 4 * t.warp_n // _ROW)
+    b_pairs = t.warp_n // _ROW
+    as_f16 = 8 + 8 * b_pairs if _multiplied(dtype) is not dtype else 0
+    return int(t.warp_m * t.warp_n // gemm_tile.WARP + 4 * a_rows + 4 * b_pairs + as_f16)
 
 
 def _a_ring(dtype: DType, t: Tiling) -> int:
     """Rows of 16 that a warp has of A in registers; after a slice the same ones come again."""
     places = t.tile_k * dtype.bits // 8 // source.STEP_BYTES * (t.warp_m // _ROW)
-    has_room = _held(t, 4) + _ROOM <= max(_registers(int(gemm_tile.warps(t))))
+    has_room = _held(dtype, t, 4) + _ROOM <= max(_registers(int(gemm_tile.warps(t))))
     return 4 if has_room and places % 4 == 0 else 2
 
 
@@ -103,7 +116,7 @@ def check(dtype: DType, t: Tiling) -> None:
         raise UsageError(
             f"tile = {t.tile}, warp = {t.warp}: {warps} warps; takes fours, {_MOST_WARPS} at most"
         )
-    needed = _held(t, 2) + _REST
+    needed = _held(dtype, t, 2) + _REST
     if needed > max(_registers(warps)):
         raise UsageError(
             f"warp = {t.warp}: sums and operands take {needed} registers of a thread, of "

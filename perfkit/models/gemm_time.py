@@ -181,8 +181,10 @@ def _multiply(
     # TMA's writes and the warps' reads go on at once
     copied = 0 if instruction.producer_warps else (t.tile_m + t.tile_n) * t.tile_k * operand
     units = [multiply, _through(reads + copied, rates.shared_bytes_per_s)]
-    if rates.convert_per_s is not None and rates.add_per_s is not None:
-        converted = shared_elements(t, instruction) * t.tile_k / _CONVERTED
+    converted = shared_elements(t, instruction) * t.tile_k / _CONVERTED
+    if rates.convert_per_s is not None and instruction.producer_warps:
+        units.append(converted / rates.convert_per_s)  # by the kernel, which then multiplies f16
+    elif rates.convert_per_s is not None and rates.add_per_s is not None:
         added = t.tile_m * t.tile_n * t.tile_k / instruction.k
         halves = 2 * WARP * added / (instruction.m * instruction.n)
         # and all of them in issue slots, of which there are as many as lanes that add

@@ -36,10 +36,10 @@ def macro(text, name):
     [
         # 4 warps that load and 4 that multiply are launched with all that a thread can have
         ("128x128x64", "64x64", 0),
-        # (64 K - 40 * 128) / 256 = 236, in eights
+        # launched with 168 for each of 384: (168 * 384 - 40 * 128) / 256 = 232
         ("128x256x64", "64x64", 232),
-        # (64 K - 40 * 128) / 512 = 118
-        ("128x256x64", "32x64", 112),
+        # with 96 for each of 640: (96 * 640 - 40 * 128) / 512 = 110, in eights
+        ("128x256x64", "32x64", 104),
     ],
 )
 def test_warps_that_multiply_get_the_registers_of_those_that_load(tile, warp, registers):
@@ -47,7 +47,9 @@ def test_warps_that_multiply_get_the_registers_of_those_that_load(tile, warp, re
     assert macro(text, "REGISTERS") == registers
     warps = macro(text, "TILE_M") * macro(text, "TILE_N")
     warps //= macro(text, "WARP_M") * macro(text, "WARP_N")
-    assert 32 * (4 * 40 + warps * registers) <= 65536
+    # more than the block has would never come: the kernel would wait for ever
+    launched = 65536 // (32 * (4 + warps)) // 8 * 8
+    assert 4 * 40 + warps * registers <= (4 + warps) * launched
 
 
 @pytest.mark.parametrize(
@@ -62,6 +64,14 @@ def test_warps_that_multiply_get_the_registers_of_those_that_load(tile, warp, re
 def test_how_many_rows_of_a_are_in_registers(tile, warp, rows):
     text = gemm_mma_tma.kernel(problem(), tiling(tile, warp, 3)).text
     assert macro(text, "A_RING") == rows
+
+
+def test_f8_is_multiplied_as_f16():
+    text = gemm_mma_tma.kernel(problem("f8"), tiling("128x256x128", "64x64", 3)).text
+    assert "#define OPERAND f16\n#define OPERAND_BYTES 1\n" in text
+    assert "#define SHAPE m16n8k16\n" in text
+    assert macro(text, "E4M3") == 1
+    assert macro(gemm_mma_tma.kernel(problem(), tiling("128x256x64", "64x64", 3)).text, "E4M3") == 0
 
 
 @pytest.mark.parametrize(
@@ -93,6 +103,7 @@ def test_refused_tilings(tile, warp, stages, cluster, split_k, says):
         ("tf32", "128x128x64", "64x32", 3, "2x1"),
         ("f16", "128x256x64", "32x64", 3, "1x1"),
         ("s8", "64x64x64", "32x32", 4, "1x1"),
+        ("f8", "128x256x128", "64x64", 4, "1x1"),
     ],
 )
 def test_compiles_without_spills(tmp_path, dtype, tile, warp, stages, cluster):

@@ -5,10 +5,11 @@
 // other waits for a slice or stores its sums. How slices come and tiles follow one another is in
 // tma.cuh.
 //
-// Macros, besides those of tma.cuh: OPERAND f16 | bf16 | tf32 | s8 | e4m3, SHAPE m16n8k16 | m16n8k8 |
+// Macros, besides those of tma.cuh: OPERAND f16 | bf16 | tf32 | s8, SHAPE m16n8k16 | m16n8k8 |
 // m16n8k32, SUM f32 | s32, OUT f32 | f16 | bf16 | s32, OUT_BYTES, WARP_M, WARP_N, A_RING (rows of A
-// in registers, all but one of them on their way), REGISTERS (of a thread that multiplies; 0: as
-// launched). m, n: at least the tile, n a multiple of 8; k: a multiple of TILE_K.
+// in registers, all but one of them on their way), E4M3 (1: operands are that, and f16 only in
+// registers), REGISTERS (of a thread that multiplies; 0: as launched). m, n: at least the tile, n a
+// multiple of 8; k: a multiple of TILE_K.
 
 constexpr int WARPS_N = TILE_N / WARP_N, WARPS = TILE_M / WARP_M * WARPS_N;
 constexpr int THREADS = 128 + 32 * WARPS;
@@ -40,10 +41,26 @@ __device__ __forceinline__ word piece(word begin, int step, int rows, int box_ro
   return (begin ^ (step % BOX_STEPS << 5)) + (step / BOX_STEPS * box_rows + rows) * BOX_BYTES;
 }
 
+// 9.0 multiplies f8 with mma.sync by making f16 of it, anew in each instruction. Here each operand
+// becomes f16 once: of four values side by side the first two count as columns 2t, 2t + 1 of k and
+// the others as 2t + 8, 2t + 9, in A and in B, so that the same ones meet.
+__device__ __forceinline__ void make_f16(word& low, word& high, word four) {
+  asm volatile(
+      "{\n.reg .b16 l, h;\n"
+      "mov.b32 {l, h}, %2;\n"
+      "cvt.rn.f16x2.e4m3x2 %0, l;\n"
+      "cvt.rn.f16x2.e4m3x2 %1, h;\n}"
+      : "=r"(low), "=r"(high)
+      : "r"(four));
+}
+
 // A warp's sums and what it multiplies: of B all columns of one step, of A a few rows. Each is
 // loaded anew as soon as it was used, and comes while the others are used.
 struct Warp {
   word sums[ROWS][PAIRS * 8], a[A_RING][4], b[PAIRS][4];
+#if E4M3
+  word a_f16[2][4], b_f16[PAIRS][4][2];
+#endif
 
   __device__ __forceinline__ void load_a(word begin, int place) {
     load_matrices(a[place % A_RING], piece(begin, place / ROWS, place % ROWS * 16, TILE_M));
@@ -51,9 +68,29 @@ struct Warp {
   __device__ __forceinline__ void load_b(word begin, int step, int pair) {
     load_matrices(b[pair], piece(begin, step, pair * 16, TILE_N));
   }
+  // Before a row of A is multiplied, and before the first one with a pair of B is.
+  __device__ __forceinline__ void convert_a(int place) {
+#if E4M3
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      make_f16(a_f16[i / 2][i % 2], a_f16[i / 2][i % 2 + 2], a[place % A_RING][i]);
+#endif
+  }
+  __device__ __forceinline__ void convert_b(int pair) {
+#if E4M3
+#pragma unroll
+    for (int i = 0; i < 4; ++i) make_f16(b_f16[pair][i][0], b_f16[pair][i][1], b[pair][i]);
+#endif
+  }
   __device__ __forceinline__ void multiply(int place, int pair, int half) {
-    mma(&sums[place % ROWS][8 * pair + 4 * half], a[place % A_RING], b[pair][2 * half],
-        b[pair][2 * half + 1]);
+    word* to = &sums[place % ROWS][8 * pair + 4 * half];
+#if E4M3
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+      mma(to, a_f16[i], b_f16[pair][2 * half + i][0], b_f16[pair][2 * half + i][1]);
+#else
+    mma(to, a[place % A_RING], b[pair][2 * half], b[pair][2 * half + 1]);
+#endif
   }
   __device__ __forceinline__ void begin_tile(word a_now, word b_now) {
 #pragma unroll
@@ -73,10 +110,12 @@ struct Warp {
       if (!LAST && ahead == PLACES) wait_barrier(full, parity);
       if (ahead < PLACES) load_a(a_now, ahead);
       else if (!LAST) load_a(a_next, ahead - PLACES);
+      convert_a(place);
       const int turn = (ROWS - row) % 2;  // there and back: what was used last is used first
 #pragma unroll
       for (int i = 0; i < PAIRS; ++i) {
         const int pair = turn ? i : PAIRS - 1 - i;
+        if (row == 0) convert_b(pair);
         multiply(place, pair, 1 - turn);
         multiply(place, pair, turn);
         if (row == ROWS - 1) {
@@ -130,7 +169,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(THREADS, 1)
   const word full = stages + STAGES * STAGE_BYTES, empty = full + 8 * STAGES;
   const Walk walk(m, n);
   const int slices = k / TILE_K;
-  make_ring(stages, full, empty, WARPS);
+  make_ring(a, b, stages, full, empty, WARPS);
   if (threadIdx.x < 128) {
 #if REGISTERS > 0
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");

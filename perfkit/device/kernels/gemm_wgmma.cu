@@ -65,7 +65,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(THREADS, 1)
   const word full = stages + STAGES * STAGE_BYTES, empty = full + 8 * STAGES;
   const Walk walk(m, n);
   const int slices = k / TILE_K;
-  make_ring(stages, full, empty, GROUPS);
+  make_ring(a, b, stages, full, empty, GROUPS);
   if (threadIdx.x < 128) {
 #if GROUPS > 1
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");

@@ -85,9 +85,11 @@ __device__ __forceinline__ void meet() {
 #endif
 }
 
-// Barriers of all stages, with so many readers in each block.
-__device__ __forceinline__ void make_ring(word stages, word full, word empty, int readers) {
+// Barriers of all stages, with so many readers in each block; meanwhile the maps come.
+__device__ __forceinline__ void make_ring(const TensorMap& a, const TensorMap& b, word stages,
+                                          word full, word empty, int readers) {
   if (threadIdx.x == 0) {
+    asm volatile("prefetch.tensormap [%0];\nprefetch.tensormap [%1];" ::"l"(&a), "l"(&b) : "memory");
     if (stages % 1024) __trap();  // swizzle patterns are found by address
     for (int stage = 0; stage < STAGES; ++stage) {
       asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full + 8 * stage) : "memory");

@@ -258,7 +258,7 @@ WORKLOADS: Final = (
     *(_mma(dtype, (128, 256), (64, 64), 3) for dtype in (*_TYPES,) if dtype is not DType.F8),
     # on 9.0 its operands are first made f16, in registers that a larger tile does not leave
     _mma(DType.F8, (64, 128), (32, 32), 3),
-    *(_mma_tma(dtype) for dtype in _TYPES if dtype is not DType.F8),
+    *map(_mma_tma, _TYPES),
     *map(_wgmma, _TYPES),
     *_attentions(),
 )
