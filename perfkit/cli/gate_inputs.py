@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 #: as the reader of results says that a file is none of its kinds
 _NO_RESULTS: Final = ("no known kind of results", "no file of results")
-
+_RESULTS: Final = frozenset({".csv", ".json", ".xml", ".js"})  #: what is named so is meant so
 _PIPED_BYTES: Final = 2**30  #: no result file and no baseline is larger
 #: how perfkit writes a baseline
 _BASELINE: Final = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"schema"\s*:\s*"perfkit\.baseline/')
@@ -133,7 +133,7 @@ def _read(path: Path, kernels: KernelOptions, gpu: str | None, metric: str | Non
         from perfkit.gate.baseline import load
 
         return Side(recorded=(Recorded(origin=shown(path), entries=load(path)),))
-    return _told_apart(read_results, read_kernels, is_folder=path.is_dir())
+    return _told_apart(read_results, read_kernels, path)
 
 
 def _piped(path: Path, kernels: KernelOptions, gpu: str | None, metric: str | None) -> Side:
@@ -167,15 +167,16 @@ def _piped(path: Path, kernels: KernelOptions, gpu: str | None, metric: str | No
 
 
 def _told_apart(
-    read_results: Callable[[], Side], read_kernels: Callable[[], Side], *, is_folder: bool = False
+    read_results: Callable[[], Side], read_kernels: Callable[[], Side], path: Path = Path("-")
 ) -> Side:
     """Results or kernels, of a folder both; what is neither is refused by what it is like."""
     results, refused = _tried(read_results)
-    if results is not None and not is_folder:
+    if results is not None and not path.is_dir():
         return results
     readings, no_kernels = _tried(read_kernels)
     if refused is not None and no_kernels is not None:
-        raise no_kernels if refused.message in _NO_RESULTS else refused
+        is_other = refused.message in _NO_RESULTS and path.suffix.lower() not in _RESULTS
+        raise no_kernels if is_other else refused
     if refused is not None and refused.message not in _NO_RESULTS:
         talk.note(f"no results: {refused}")
     return Side(

@@ -125,7 +125,7 @@ def read_data(data: bytes, origin: str, *, metric: str | None = None) -> ResultF
         content = of_data(data, origin, Path())
         found = _read(content, _pattern(metric), None, None)
         if found is None:
-            raise InputError("no known kind of results", where=origin, hint=_HINT)
+            raise _no_results(content)
         return _asked_for([found], is_chosen=metric is not None)
 
 
@@ -142,7 +142,7 @@ def _side(
             if not one.runs:
                 notes.append(f"{content.origin}: nothing that is asked for")
         elif is_listed:
-            raise InputError("no known kind of results", where=content.origin, hint=_HINT)
+            raise _no_results(content)
         else:
             notes.append(f"{content.origin}: no file of results; left out")
     if not found:
@@ -150,6 +150,11 @@ def _side(
         raise InputError("no file of results", where=where or None, hint=_HINT)
     result = _asked_for(found, is_chosen=pattern is not None)
     return replace(result, notes=(*result.notes, *notes))
+
+
+def _no_results(content: Content) -> InputError:
+    what = "no known kind of results" if content.data.strip() else "is empty"
+    return InputError(what, where=content.origin, hint=_HINT)
 
 
 def _asked_for(found: list[ResultFile], *, is_chosen: bool) -> ResultFile:

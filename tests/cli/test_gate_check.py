@@ -492,3 +492,21 @@ def test_that_neither_side_says_where_it_was_measured_is_said_once(perfkit, base
     assert perfkit(["gate", "check", str(slow), "-b", str(base)]).err.count(said) == 1
     nvbench = str(next((DATA / "results").glob("nvbench*.json")))
     assert said not in perfkit(["gate", "check", nvbench, "-b", nvbench]).err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("new.csv", "name,time\naxpy,50\n", "new.csv: no known kind of results"),
+        ("new.json", "{}", "no results that are known"),
+        ("new.xml", "<a/>", "new.xml: "),
+        ("new.csv", "", "new.csv: is empty"),
+        ("new.log", "\n", "new.log: is empty"),
+        ("new.log", "nothing of interest\n", "new.log: no kernel in 1 line"),
+    ],
+)
+def test_what_is_neither_is_refused_as_what_it_is_named(
+    refused, base, tmp_path, name, text, message
+):
+    (tmp_path / name).write_text(text)
+    assert message in refused(["gate", "check", name, "-b", str(base)])

@@ -175,8 +175,8 @@ def test_no_metric_matches():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "no known kind of results"),
-        (b"\n\n", "no known kind of results"),
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
         (b"hello", "no known kind of results"),
         (b"{}", "no results that are known"),
         (b"[]", "no results that are known"),
