@@ -3,8 +3,8 @@
 What the model takes as given is measured before each third of the pipelines: the rate of each
 direction, what a copy and a kernel take beside their work, and what it takes from one engine to the
 next. Pipelines have many shapes. All work of a measurement is issued behind a kernel that spins, so
-that the time of the calls does not count; memory of the host is pinned, as pageable copies take what
-the CPU gives them.
+that the time of the calls does not count; memory of the host is pinned, as pageable copies take
+what the CPU gives them.
 """
 
 from __future__ import annotations
