@@ -2,9 +2,10 @@
 
 The order, first to last: the time expected, tilings within 5 % of the best being equal; then more
 SMs with work; fewer bytes through L2, partial sums included; fewer through shared memory; three
-stages or more before two; fewer steps; more bytes in flight (stages ahead times resident blocks);
-data-parallel before split-K before stream-K; and the sizes themselves, so that it never depends on
-chance. The model cannot tell tied tilings apart: a measurement has to.
+stages or more before two; rows of whole lines of L2 before parts of them; more bytes in flight
+(stages ahead times resident blocks); data-parallel before split-K before stream-K; and the sizes
+themselves, so that it never depends on chance. The model cannot tell tied tilings apart: a
+measurement has to.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _ENOUGH_STAGES: Final = 3
+_LINE_BYTES: Final = 128  #: of L2
 
 
 @record
@@ -198,12 +200,13 @@ def _order(
 
     # with two stages nothing is on its way while a slice is waited for
     waits = (t.stages < _ENOUGH_STAGES).astype(float)
+    narrow = (t.tile_k * p.dtype.bits < 8 * _LINE_BYTES).astype(float)
     ahead = (t.stages - 1) * gemm_tile.stage_bytes(t, p.dtype) * resident
     schedule = np.where(t.split_k == 0, np.inf, t.split_k)
     sizes = [getattr(t, name) for name in Candidate._fields]
     in_use = np.minimum(g.blocks, usable)
     return [
-        *(-in_use, moved.l2_bytes, moved.l1_bytes, waits, g.k_steps, -ahead, schedule),
+        *(-in_use, moved.l2_bytes, moved.l1_bytes, waits, narrow, -ahead, schedule),
         *sizes,
     ]
 
