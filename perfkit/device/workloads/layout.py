@@ -27,6 +27,7 @@ _FILE: Final = "layout.cu"
 _WARP: Final = range(32)
 _TILE: Final = 64
 _TILE_THREADS: Final = (64, 128, 256, 512, 1024)  #: whole rows of a tile that divide it
+_SIDE: Final = 16_000  #: whole tiles, so that rows of a tile are aligned pieces; no power of two
 _STRUCT_BYTES: Final = 32
 #: An H200 reads DRAM in such pieces: at strides from 64 bytes on it took the time of twice the
 #: sectors. Other cards may read sectors alone, so that the bound does not count it.
@@ -168,7 +169,7 @@ def _tile(name: str, summary: str, build: Callable[[Sizes], Case]) -> Workload:
         name=name,
         group="layout",
         summary=summary,
-        sizes={"rows": 15968, "columns": 15968, "threads": 256},
+        sizes={"rows": _SIDE, "columns": _SIDE, "threads": 256},
         size="rows",
         checks=({"rows": 517, "columns": 1030}, {"rows": 3, "columns": 70, "threads": 128}),
         build=build,
