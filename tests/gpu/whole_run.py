@@ -43,6 +43,11 @@ class NotRun(Exception):
     """A command that gave no document."""
 
 
+def read(path: Path) -> Document:
+    found: Document = json.loads(path.read_text())
+    return found
+
+
 class Run:
     """Documents of the commands, kept in a folder."""
 
@@ -53,17 +58,13 @@ class Run:
         """What a command answers as JSON; also where its exit code says that something is off."""
         path = self.folder / f"{name}.json"
         if path.exists():
-            return self._read(path)
+            return read(path)
         command = [sys.executable, "-m", "perfkit", *arguments, "-f", "json", "-o", str(path)]
         done = subprocess.run(command, check=False, cwd=ROOT, stderr=subprocess.PIPE, text=True)
         if not path.exists():
             print(done.stderr, file=sys.stderr)
             raise NotRun(f"perfkit {' '.join(arguments)}: exit code {done.returncode}")
-        return self._read(path)
-
-    def _read(self, path: Path) -> Document:
-        found: Document = json.loads(path.read_text())
-        return found
+        return read(path)
 
     def measured(self, name: str, *arguments: str) -> dict[str, Document]:
         """Measurements of the first card by name of the kernel."""
@@ -211,7 +212,8 @@ def lines(environment: Document, figures: list[Figure], measured: list[Document]
         f"Driver {environment['driver']}, CUDA {environment['cuda']}, NVRTC "
         f"{environment['toolkit']}, Python {environment['python']}, {packages}; clocks as found, "
         f"{min(clocks) / 1e6:,.0f} to {max(clocks) / 1e6:,.0f} MHz while kernels ran, median "
-        f"{statistics.median(clocks) / 1e6:,.0f}. Written by `tests/gpu/whole_run.py`."
+        f"{statistics.median(clocks) / 1e6:,.0f}. Began {environment['date'][11:16]} UTC, ceilings "
+        f"of {environment['ceilings'][11:16]}. Written by `tests/gpu/whole_run.py`."
     )
     yield ""
     yield "| figure | found | asked | |"
@@ -242,7 +244,7 @@ def main(folder: Path) -> int:
     run = Run(folder)
     figures = [beside_torch(folder)]
     path = folder / "ceilings.json"
-    ceilings: Document = json.loads(path.read_text())
+    ceilings = read(path)
     measured = run.measured("measure", "all", "--ceilings", str(path))
     figures += [*roofs(ceilings), *bounds(measured.values()), *repeated(measured)]
     for part in (products(run, mma_roof(ceilings)), validated(run), tilings(run)):
@@ -250,7 +252,9 @@ def main(folder: Path) -> int:
             figures += part
         except NotRun as reason:
             figures.append(Figure(str(reason), "not run", "-", reached=False))
-    text = "\n".join(lines(ceilings["environment"], figures, [*measured.values()]))
+    about = read(folder / "measure.json")["devices"][0]["environment"]
+    about["ceilings"] = ceilings["environment"]["date"]
+    text = "\n".join(lines(about, figures, [*measured.values()]))
     (folder / "report.md").write_text(text + "\n")
     print(text)
     return 0 if all(one.reached for one in figures) else 1
