@@ -51,6 +51,9 @@ def report(
     if not found:
         failures.raise_first()
     text, missing = page.render(found, title=title, failed=failures.texts())
+    if output is None and not options.knows_unicode():
+        # the page says that it is UTF-8, of which ASCII is a part
+        text = text.encode("ascii", "xmlcharrefreplace").decode()
     if missing:
         talk.note(f"without charts: {missing}")
     write(text, output)

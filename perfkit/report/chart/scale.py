@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from math import ceil, floor, log10
+from math import ceil, floor, isinf, log10
 
 from perfkit.report.chart.model import Axis, Tick
 
 #: steps between ticks, of each decade
 _STEPS = (1, 2, 2.5, 5, 10)
+#: ends of logarithmic axes; what a file holds may lie beyond
+_SMALLEST, _LARGEST = 1e-290, 1e290
 _BINARY_STEPS = tuple(2**n for n in range(40))
 #: of 10 ** -12 to 10 ** 18
 _PREFIXES = ("p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E")
@@ -20,8 +22,8 @@ def short(value: float, unit: str = "") -> str:
     >>> short(989.4e12, "FLOP/s"), short(0.25), short(2e-6, "s"), short(0)
     ('989 TFLOP/s', '0.25', '2 µs', '0')
     """
-    if value == 0:
-        return f"0 {unit}".rstrip()
+    if value == 0 or isinf(value):  # beyond every number that a file may hold
+        return f"{value:g} {unit}".rstrip()
     power = floor(log10(abs(value)) / 3 + 1e-12) if not 0.01 <= abs(value) < 1000 or unit else 0
     power = max(-4, min(6, power))
     return f"{value / 1000.0**power:.3g} {_PREFIXES[power + 4]}{unit}".rstrip()
@@ -46,9 +48,10 @@ def linear(
     >>> [tick.text for tick in linear("warps", 64, binary=True).ticks]
     ['0', '16', '32', '48', '64']
     """
-    span = high - low or 1.0
+    high = high if high > low else low + 1.0
+    span = high - low
     if binary:
-        step = float(next(step for step in _BINARY_STEPS if span / step <= most))
+        step = next((float(step) for step in _BINARY_STEPS if span / step <= most), span)
     else:
         decade = 10.0 ** floor(log10(span / most))
         step = next(s * decade for s in _STEPS if span / (s * decade) <= most + 1e-9)
@@ -65,7 +68,7 @@ def logarithmic(
     >>> [tick.text for tick in logarithmic("time", [2e-6, 3e-4], text=short).ticks]
     ['10 µ', '100 µ']
     """
-    found = list(values)
+    found = [min(max(value, _SMALLEST), _LARGEST) for value in values]
     low, high = min(found) / margin, max(found) * margin
     first, last = ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9)
     if first >= last:  # less than a decade inside

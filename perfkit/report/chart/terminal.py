@@ -183,7 +183,8 @@ def _lanes(panel: Lanes, look: Look) -> Iterator[str]:
     for number, name in enumerate(panel.lanes):
         canvas.put(0, 2 * number, name)
     for span in panel.spans:
-        start, end = (round(_share(panel.x, at) * room) for at in (span.start, span.end))
+        shares = (min(1.0, max(0.0, _share(panel.x, at))) for at in (span.start, span.end))
+        start, end = (round(share * room) for share in shares)
         length = max(1, end - start)
         # neighbours differ without colours, too
         kinds = _FULL if span.style % 2 == 0 else _PART

@@ -13,7 +13,7 @@ _LEVELS: Final = ("no lane", "a word", "one more word of the same bank: a confli
 
 def charts(content: Mapping[str, Any]) -> Iterator[Chart]:
     """One chart an access."""
-    return (_chart(one) for one in content["results"] if one["passes"])
+    return (_chart(one) for one in content["results"] if one["passes"] and one["addresses"])
 
 
 def _chart(one: Mapping[str, Any]) -> Chart:
@@ -48,17 +48,16 @@ def _chart(one: Mapping[str, Any]) -> Chart:
 def _wavefronts(one: Mapping[str, Any], part: Mapping[str, Any]) -> Sequence[tuple[Cell, ...]]:
     """Each wavefront's banks: the first lane that gets its word there, ``+`` if others share it."""
     words: list[dict[int, list[int]]] = [{} for _ in range(BANKS)]
-    count = max(1, one["width_bytes"] // WORD_BYTES)
-    for lane in range(part["first_lane"], part["last_lane"] + 1):
-        address = one["addresses"][lane]
-        if address is not None:
+    count = min(max(1, one["width_bytes"] // WORD_BYTES), BANKS)
+    for lane, address in enumerate(one["addresses"]):
+        if part["first_lane"] <= lane <= part["last_lane"] and address is not None:
             first = address // WORD_BYTES
             for word in range(first, first + count):
                 words[word % BANKS].setdefault(word, []).append(lane)
     columns = [[by_word[word] for word in sorted(by_word)] for by_word in words]
     return [
         tuple(_cell(lanes[wave] if wave < len(lanes) else None, wave) for lanes in columns)
-        for wave in range(part["wavefronts"])
+        for wave in range(min(part["wavefronts"], max(map(len, columns))))
     ]
 
 

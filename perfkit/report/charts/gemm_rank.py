@@ -17,10 +17,11 @@ _MOST_PLACES: Final = 96
 def charts(content: Mapping[str, Any]) -> Iterator[Chart]:
     """For each product the tilings by name, and what else takes time in each of them."""
     return (
-        draw(one, best)
+        chart
         for one in content["rankings"]
         if (best := [tiling for tiling in one["best"] if tiling["time_s"]])
         for draw in (_ranked, _parts)
+        if (chart := draw(one, best)) is not None
     )
 
 
@@ -43,7 +44,7 @@ def _ranked(one: Mapping[str, Any], best: Sequence[Mapping[str, Any]]) -> Chart:
     )
 
 
-def _parts(one: Mapping[str, Any], best: Sequence[Mapping[str, Any]]) -> Chart:
+def _parts(one: Mapping[str, Any], best: Sequence[Mapping[str, Any]]) -> Chart | None:
     """What the tied ones differ in: how close the other limits come."""
     best = best[:_MOST_PLACES]
     names = list(dict.fromkeys(load["name"] for tiling in best for load in tiling["loads"]))
@@ -57,6 +58,8 @@ def _parts(one: Mapping[str, Any], best: Sequence[Mapping[str, Any]]) -> Chart:
         )
         if points:
             series.append(Series(name=name, points=points, draw="points", style=len(series)))
+    if not series:
+        return None
     most = max(y for line in series for _, y in line.points)
     return Chart(
         title=f"What each limit takes: {_product(one, best)}",

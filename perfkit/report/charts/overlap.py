@@ -26,6 +26,8 @@ def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
     if not 0 < len(spans) <= _MOST_SPANS:
         return ()
     engines = [engine["engine"] for engine in content["engines"]]
+    if not engines:
+        return ()
     scale, unit = _unit(content["makespan_s"])
     chunks, speedup = content["chunks"], content["speedup"]
     return (
@@ -49,6 +51,7 @@ def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
                             style=span["chunk"] % SLOTS,
                         )
                         for span in spans
+                        if span["engine"] in engines
                     ),
                 ),
             ),

@@ -16,7 +16,7 @@ _SLOWER: Final = 1
 
 def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
     """Bars, the fastest first, and times over the model's order; none if nothing ran."""
-    good = [one for one in content["results"] if one["slower"] is not None]
+    good = [one for one in content["results"] if one["slower"] is not None and one["time_s"]]
     if not good:
         return ()
     title = f"{content['what']}: {content['environment']['device']}"

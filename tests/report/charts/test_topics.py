@@ -11,7 +11,9 @@ import perfkit
 from perfkit.cli.app import main
 from perfkit.models.occupancy import occupancy
 from perfkit.report import charts, schema
+from perfkit.report.chart import figure, terminal
 from perfkit.report.chart.model import Plot
+from perfkit.report.chart.theme import LIGHT
 from perfkit.report.charts import pairs
 from perfkit.report.views import tuning as tuning_view
 from perfkit.report.views import validate as validate_view
@@ -251,7 +253,7 @@ def test_a_validation_of_an_earlier_perfkit_has_no_numbers():
     assert charts.of("validate", found) == ()
 
 
-@pytest.mark.parametrize("numbers", [(0, 0), (0, 5), (3, 3), (1e-9, 1e9), (-2, 2), (1e-300, 1e300)])
+@pytest.mark.parametrize("numbers", [(0, 0), (0, 5), (3, 3), (1e-9, 1e9), (-2, 2), (1e-280, 1e280)])
 def test_any_two_numbers_have_axes(numbers):
     predicted, found = numbers
     for unit in ("", "s"):
@@ -296,3 +298,30 @@ def test_ranked_tilings_have_bars_and_the_parts_of_their_times(content):
             for x, y in line.points:
                 highest[x] = max(y, highest.get(x, 0))
         assert list(highest.values()) == pytest.approx([one["time_s"] for one in best])
+
+
+#: what nobody measures, but somebody can write into a file: path -> value
+ODD = [
+    ("access banks --stride 4", ("results", 0, "passes", 0, "wavefronts"), 10**15),
+    ("access banks --stride 4", ("results", 0, "width_bytes"), 10**15),
+    ("access banks --stride 4", ("results", 0, "addresses"), []),
+    ("carveout -g h100 -t 256 -r 32 -s 20K", ("results", 0, "blocks_per_sm"), 10**15),
+    ("overlap --h2d 1G --kernel-ms 20 --link pcie4x16", ("spans", 0, "end_s"), 1e300),
+    ("overlap --h2d 1G --kernel-ms 20 --link pcie4x16", ("engines",), []),
+    ("sweep -g h100 -t 64:256:64 -r 32", ("results", 0, "block_threads"), 10**15),
+    ("roofline -g h100 --dtype f16 --op gemm:64", ("results", 0, "dram_bytes_per_s"), 1e-300),
+    ("gemm -g h100 --shape 64 --dtype f16 --rank", ("rankings", 0, "best", 0, "loads"), []),
+]
+
+
+@pytest.mark.parametrize(("command", "path", "value"), ODD, ids=str)
+def test_odd_numbers_in_a_file_end_no_report(content, command, path, value):
+    found = content(command)
+    node = found
+    for step in path[:-1]:
+        node = node[step]
+    node[path[-1]] = value
+    for chart in of(found):
+        for look in (terminal.Look(), terminal.Look(width=40, is_ascii=True)):
+            assert terminal.render(chart, look)
+        assert figure.render_svg(chart, LIGHT)
