@@ -69,6 +69,33 @@ def ratios(rows):
     ]
 
 
+#: fed by TMA, with the library's tiles: docs/validation/h200-2026-11-30-gemm.md
+FED_TFLOP_PER_S = {
+    ("bf16", 4096): 557,
+    ("bf16", 8192): 560,
+    ("f16", 4096): 544,
+    ("f16", 8192): 547,
+    ("tf32", 4096): 280,
+    ("tf32", 8192): 282,
+    ("s8", 4096): 987,
+    ("s8", 8192): 1126,
+    ("f8", 4096): 526,
+    ("f8", 8192): 548,
+}
+
+
+@pytest.mark.parametrize(("dtype", "size"), FED_TFLOP_PER_S)
+def test_warps_that_tma_feeds_wait_less(dtype, size):
+    row = {"dtype": dtype, "m": size, "n": size, "k": size, "kind": "mma", "group": 16}
+    row |= {"tile_m": 128, "tile_n": 256, "tile_k": 1024 // DType(dtype).bits}
+    row |= {"warp_m": 64, "warp_n": 64, "stages": 4}
+    fed = replace(product(row), is_fed=True)
+    expected = fed.expected_s(H200, 1)
+    measured_s = 2 * size**3 / FED_TFLOP_PER_S[dtype, size] * 1e-12
+    assert measured_s == pytest.approx(expected, rel=0.15)
+    assert expected < product(row).expected_s(H200, 1)
+
+
 @pytest.mark.parametrize("kind", ["wgmma", "mma"])
 def test_measured_products_are_expected_within_a_quarter(kind):
     rows = [row for row in measured() if row["kind"] == kind]
