@@ -187,3 +187,51 @@ def test_it_is_readable_without_its_script(browser, path):
     assert found.page.locator("button").count() == 0
     assert found.said == []
     found.context.close()
+
+
+#: lowest ratio of luminances of a text and what is behind it, by what the text is in
+CONTRASTS = """() => {
+  const numbers = (text) => (text.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
+  const linear = (v) => ((v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  const light = (c) => 0.2126 * linear(c[0]) + 0.7152 * linear(c[1]) + 0.0722 * linear(c[2]);
+  const resolved = (colour) => {
+    const probe = document.createElement("i");
+    probe.style.color = colour;
+    document.body.append(probe);
+    const found = numbers(getComputedStyle(probe).color);
+    probe.remove();
+    return found;
+  };
+  const canvas = resolved("Canvas");
+  const behind = (node) => {
+    for (; node; node = node.parentElement) {
+      const found = numbers(getComputedStyle(node).backgroundColor);
+      if (found.length < 4 || found[3] > 0) return found;
+    }
+    return canvas;
+  };
+  const lowest = {};
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const parent = texts.currentNode.parentElement;
+    if (!texts.currentNode.textContent.trim() || parent.closest("svg, script, style")) continue;
+    const pair = [numbers(getComputedStyle(parent).color), behind(parent)].map(light);
+    const ratio = (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+    lowest[parent.tagName] = Math.min(ratio, lowest[parent.tagName] || 99);
+  }
+  return lowest;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_has_the_contrast_that_wcag_asks_for(browser, path, scheme):
+    found = Opened(browser, path, color_scheme=scheme)
+    ratios = found.page.evaluate(CONTRASTS)
+    assert {"H1", "H2", "TD", "BUTTON", "A", "P", "SUMMARY", "CODE"} <= set(ratios)
+    assert {tag for tag, ratio in ratios.items() if ratio < 4.5} == set()
+    names = found.page.evaluate(
+        "Array.from(document.querySelectorAll('svg')).map(one => one.getAttribute('aria-label'))"
+    )
+    assert names
+    assert all(names)
+    found.context.close()
