@@ -60,12 +60,16 @@ def outliers(*sides: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def _among(side: np.ndarray, other: np.ndarray, lost: np.ndarray) -> np.ndarray:
-    """Which runs stand among the other side's, those that it loses left out."""
+    """Which runs stand among the other side's, or within half their range of them.
+
+    Those that the other side loses are left out.
+    """
     import numpy as np
 
     least = np.where(lost, np.inf, other).min(axis=1, keepdims=True)
     most = np.where(lost, -np.inf, other).max(axis=1, keepdims=True)
-    return np.asarray((least <= side) & (side <= most))
+    near = (most - least) / 2
+    return np.asarray((least - near <= side) & (side <= most + near))
 
 
 def limit_apart(count: int) -> float:
