@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from perfkit.cli import talk
-from perfkit.cli.options import is_colour_terminal, knows_unicode
+from perfkit.cli.stdout import is_colour_terminal, knows_unicode
 from perfkit.errors import UsageError
 from perfkit.record import record
 

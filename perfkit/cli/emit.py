@@ -17,7 +17,8 @@ import typer
 from perfkit import __version__
 from perfkit.cli import talk
 from perfkit.cli.chart_options import ChartOptions
-from perfkit.cli.options import Format, is_colour_terminal
+from perfkit.cli.options import Format
+from perfkit.cli.stdout import is_colour_terminal
 from perfkit.errors import UsageError
 from perfkit.report.document import Document
 

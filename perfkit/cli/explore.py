@@ -15,6 +15,7 @@ from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
 from perfkit.cli.launch_options import LaunchOptions
+from perfkit.cli.stdout import knows_unicode
 from perfkit.errors import NoExtra, PerfkitError, Unavailable
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def explore(
     state = start(desk, path, gpu, launch)
     talk.be_quiet(True)  # a line on stderr would tear the screen
     begun = replace(state, op=op or "", dtype=dtype or "")
-    explorer = Explorer(begun, desk, is_ascii=not options.knows_unicode())
+    explorer = Explorer(begun, desk, is_ascii=not knows_unicode())
     last = explorer.run()
     if explorer.return_code:
         raise PerfkitError(

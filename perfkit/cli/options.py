@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import replace
 from enum import StrEnum
@@ -280,23 +279,3 @@ def _capacity(text: str) -> int:
         raise UsageError(f"--carveout {text}: percent or bytes?", hint=_CARVEOUT_HINT)
     with naming("--carveout", _CARVEOUT_HINT):
         return parse_bytes(text)
-
-
-def knows_unicode() -> bool:
-    """Whether stdout takes lines, blocks and Greek letters."""
-    import sys
-
-    return (getattr(sys.stdout, "encoding", None) or "ascii").lower().startswith("utf")
-
-
-def is_colour_terminal() -> bool:
-    """Whether stdout is a terminal that may get colours, lines and a fixed width."""
-    import sys
-
-    return (
-        sys.stdout is not None
-        and sys.stdout.isatty()
-        and knows_unicode()
-        and not os.environ.get("NO_COLOR")
-        and os.environ.get("TERM") != "dumb"
-    )

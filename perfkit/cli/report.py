@@ -11,6 +11,7 @@ from perfkit.cli import options, talk
 from perfkit.cli.emit import write
 from perfkit.cli.failures import Failures
 from perfkit.cli.help import examples, new_app
+from perfkit.cli.stdout import knows_unicode
 
 app = new_app()
 
@@ -51,7 +52,7 @@ def report(
     if not found:
         failures.raise_first()
     text, missing = page.render(found, title=title, failed=failures.texts())
-    if output is None and not options.knows_unicode():
+    if output is None and not knows_unicode():
         # the page says that it is UTF-8, of which ASCII is a part
         text = text.encode("ascii", "xmlcharrefreplace").decode()
     if missing:

@@ -193,27 +193,3 @@ def test_an_unknown_gpu_names_the_nearest_and_nothing_stands_in(text, nearest):
     with pytest.raises(UnknownTarget) as error:
         options.targets(f"a100,{text}")
     assert nearest in error.value.hint
-
-
-@pytest.mark.parametrize(
-    ("variables", "tty", "encoding", "expected"),
-    [
-        ({}, True, "utf-8", True),
-        ({}, False, "utf-8", False),
-        ({}, True, "ascii", False),
-        ({"NO_COLOR": "1"}, True, "utf-8", False),
-        ({"NO_COLOR": ""}, True, "utf-8", True),
-        ({"TERM": "dumb"}, True, "utf-8", False),
-    ],
-)
-def test_when_colours_are_used(monkeypatch, variables, tty, encoding, expected):
-    class Stream:
-        def isatty(self):
-            return tty
-
-    Stream.encoding = encoding
-    monkeypatch.setenv("TERM", "xterm")
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr("sys.stdout", Stream())
-    assert options.is_colour_terminal() is expected
