@@ -247,7 +247,7 @@ def main(folder: Path) -> int:
     ceilings = read(path)
     measured = run.measured("measure", "all", "--ceilings", str(path))
     figures += [*roofs(ceilings), *bounds(measured.values()), *repeated(measured)]
-    for part in (products(run, mma_roof(ceilings)), validated(run), tilings(run)):
+    for part in (validated(run), products(run, mma_roof(ceilings)), tilings(run)):
         try:
             figures += part
         except NotRun as reason:
