@@ -32,6 +32,7 @@ class Candidate:
     label: str
     settings: Mapping[str, int | str]
     place: int  #: in the model's order, from 1
+    expected_s: float | None = None  #: by the model; None: it only orders
 
 
 @record

@@ -93,6 +93,7 @@ def _tiling_item(device: Device, estimate: GemmEstimate, place: int) -> Pair:
         label=f"{'wgmma' if is_wgmma else 'mma.sync'} {label}",
         settings={"kernel": name, **tile},
         place=place,
+        expected_s=estimate.schedule.expected_s if estimate.schedule else None,
     )
     # sizes that no tile divides, so that every edge of this very tiling is checked
     odd = {"m": 2 * t.tile_m + 44, "n": 2 * t.tile_n + 8, "k": 5 * t.tile_k, **tile}

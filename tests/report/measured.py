@@ -176,7 +176,13 @@ def _measurement(key: str, *medians: float, failure: Failed | None = None) -> Me
 
 
 _CANDIDATES = [
-    Candidate(key=f"c{place}", label=label, settings={"stages": place}, place=place)
+    Candidate(
+        key=f"c{place}",
+        label=label,
+        settings={"stages": place},
+        place=place,
+        expected_s=(175e-6, 180e-6, 185e-6)[place - 1],
+    )
     for place, label in enumerate(("128x256x32, 8 stages", "128x256x64, 4 stages", "64x64x64"), 1)
 ]
 TUNING = Tuning(

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from perfkit.report.chart.model import Chart, Mark, Plot, Series
 from perfkit.report.chart.scale import linear, places, short
-from perfkit.report.charts import bars
+from perfkit.report.charts import bars, pairs
 
 #: slots of what cannot be told from the fastest, and of what is slower
 _TIED: Final = 0
@@ -32,7 +32,32 @@ def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
     ranked = Chart(
         title=title, summary=summary, panels=(bars.times(rows, title="measured", kinds=kinds),)
     )
-    return (ranked, _order(content, good, title)) if len(good) > 1 else (ranked,)
+    found = [ranked]
+    if len(good) > 1:
+        found.append(_order(content, good, title))
+    if told := [one for one in good if one.get("expected_s")]:
+        found.append(_scatter(told, title))
+    return tuple(found)
+
+
+def _scatter(told: Sequence[Mapping[str, Any]], title: str) -> Chart:
+    """Not far from the line where the model is right, not only in its order."""
+    numbers = [
+        {
+            "what": "time",
+            "unit": "s",
+            "predicted": one["expected_s"],
+            "measured": one["time_s"],
+            "agrees": True,
+        }
+        for one in told
+    ]
+    off = sorted(one["time_s"] / one["expected_s"] for one in told)
+    return Chart(
+        title=f"Expected and measured: {title}",
+        summary=f"{off[0]:.2f} to {off[-1]:.2f} times as long as expected",
+        panels=(pairs.panel(numbers, title=""),),
+    )
 
 
 def _order(content: Mapping[str, Any], good: Sequence[Mapping[str, Any]], title: str) -> Chart:

@@ -152,8 +152,8 @@ SECTIONS: Final[dict[str, tuple[Rows, ...]]] = {
     "tuning": (
         Rows(
             "results",
-            ("label", "place", "time_s", "slower", "tied", "right", "flop_per_s", "bound_s",
-             "failure"),
+            ("label", "place", "expected_s", "time_s", "slower", "tied", "right", "flop_per_s",
+             "bound_s", "failure"),
         ),
     ),
     "arch-list": (Rows("capabilities"),),

@@ -105,6 +105,7 @@ def _result(one: Tried) -> dict[str, Any]:
         "label": one.candidate.label,
         "settings": dict(one.candidate.settings),
         "place": one.candidate.place,
+        "expected_s": one.candidate.expected_s,
         "time_s": measured.median_s,
         "interval_s": list(ends) if ends else None,
         "run_medians_s": [run.median_s for run in measured.runs],

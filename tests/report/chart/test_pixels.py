@@ -23,7 +23,7 @@ SQUARES = 2
 NAMES = (
     "occupancy", "occupancy-carveout", "roofline", "rooflines", "carveout", "gemm", "banks",
     "overlap", "sweep", "measure", "measure-2", "validate", "validate-2", "tuning", "tuning-2",
-    "gemm-rank", "gemm-rank-2", "occupancy-overview",
+    "tuning-3", "gemm-rank", "gemm-rank-2", "occupancy-overview",
 )  # fmt: skip
 
 
