@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 
 from perfkit.analysis.validation import Status
-from perfkit.device.experiments import latency_hiding, overlap_checks
+from perfkit.device.experiments import latency_hiding, overlap_checks, pipelines
 from perfkit.models.overlap import schedule
 from tests.device.fake_validate import FakeCard, sums, without_compiler
 
-GIVEN = overlap_checks.Given(
-    h2d_bytes_per_s=55e9,
-    d2h_bytes_per_s=55e9,
-    copy_overhead_s=2.7e-6,
-    kernel_overhead_s=1.7e-6,
-    handoff_s=4.7e-6,
-    duplex_share=0.89,
-)
+COSTS = pipelines.Costs(copy_s=2.7e-6, kernel_s=1.7e-6, handoff_s=4.7e-6)
+LINK = pipelines.Link(h2d_bytes_per_s=55e9, d2h_bytes_per_s=55e9, duplex_share=0.89)
 PEAK, LATENCY_S = 4.8e12, 350e-9
 
 
@@ -26,52 +22,86 @@ def _no_compiler(monkeypatch):
 
 
 @pytest.fixture
-def pipelines(monkeypatch):
-    """Runs the check with pipelines that take ``change`` of what is predicted."""
+def overlap(monkeypatch):
+    """Runs the check with pipelines that take ``change`` of what is predicted with ``links``."""
 
-    def run(change, *, quick=True):
+    def run(change, *, quick=True, links=lambda number: LINK):
+        number = count()
+
         def measured(_bench, plan, kernel_s):
-            work = overlap_checks._work(GIVEN, kernel_s)
+            work = overlap_checks._work(COSTS, LINK, kernel_s)
             return schedule(work, plan).makespan_s * change(plan)
 
-        monkeypatch.setattr(overlap_checks, "_Bench", lambda *_, **__: None)
+        monkeypatch.setattr(pipelines, "Bench", lambda *_, **__: None)
         monkeypatch.setattr(overlap_checks, "_ready_first", lambda *_: None)
-        monkeypatch.setattr(overlap_checks, "_given", lambda _: GIVEN)
-        monkeypatch.setattr(overlap_checks, "_pipeline", measured)
+        monkeypatch.setattr(pipelines, "costs", lambda _: COSTS)
+        monkeypatch.setattr(pipelines, "link", lambda *_: links(next(number)))
+        monkeypatch.setattr(pipelines, "pipeline", measured)
         return sums("overlap", FakeCard(), quick=quick)
 
     return run
 
 
-def test_pipelines_that_take_what_is_predicted(pipelines):
-    status, compared, _, figures, _ = pipelines(lambda _: 1.0, quick=False)
+def test_pipelines_that_take_what_is_predicted(overlap):
+    status, compared, _, figures, _ = overlap(lambda _: 1.0, quick=False)
     assert status is Status.PASS
     assert compared >= 100
     assert figures["largest deviation"] == "0.00%"
     assert figures["share of that both ways at once"] == 0.89
 
 
-def test_one_pipeline_far_off_is_named(pipelines):
+def test_one_pipeline_far_off_is_named(overlap):
     change = {(1, "depth-first"): 1.3}
-    status, _, differences, _, _ = pipelines(lambda p: change.get((p.chunks, p.order), 1.0))
+    status, _, differences, _, _ = overlap(lambda p: change.get((p.chunks, p.order), 1.0))
     assert status is Status.FAIL
     assert differences[0].configuration.startswith("1 chunks, 1 streams, depth-first")
 
 
-def test_all_pipelines_a_little_off_are_too_far_off_together(pipelines):
-    status, _, differences, _, _ = pipelines(lambda _: 1.03)
+def test_all_pipelines_a_little_off_are_too_far_off_together(overlap):
+    status, _, differences, _, _ = overlap(lambda _: 1.03)
     assert status is Status.FAIL
     assert [one.configuration for one in differences] == ["half"]
 
 
-def test_nine_of_ten_are_judged_of_many_pipelines_only(pipelines):
+def test_nine_of_ten_are_judged_of_many_pipelines_only(overlap):
     def change(plan):
         return 1 / 1.07 if plan.chunks in {8, 64} else 1.0
 
-    assert pipelines(change)[0] is Status.PASS
-    status, _, differences, _, _ = pipelines(change, quick=False)
+    assert overlap(change)[0] is Status.PASS
+    status, _, differences, _, _ = overlap(change, quick=False)
     assert status is Status.FAIL
     assert [one.configuration for one in differences] == ["nine of ten"]
+
+
+LEFT_OUT = "pipelines left out, as the rates of the link changed"
+
+
+def test_a_link_that_changes_once_costs_a_second_try(overlap):
+    slower = LINK._replace(h2d_bytes_per_s=40e9)
+    status, compared, _, figures, _ = overlap(
+        lambda _: 1.0, links=lambda number: slower if number < 1 else LINK
+    )
+    assert status is Status.PASS
+    assert LEFT_OUT not in figures
+    assert compared == overlap(lambda _: 1.0)[1]
+
+
+def test_a_link_that_is_never_steady_is_held_against_nothing(overlap):
+    shares = (0.9, 0.6)
+    status, compared, _, figures, _ = overlap(
+        lambda _: 2.0, links=lambda number: LINK._replace(duplex_share=shares[number % 2])
+    )
+    assert status is not Status.FAIL
+    assert compared == 0
+    assert figures[LEFT_OUT] > 20
+    assert figures["slowest both ways at once, GB/s each"] == 33.0
+
+
+def test_a_slow_link_is_what_is_predicted_with(overlap):
+    half = pipelines.Link(*(value / 2 for value in LINK[:2]), LINK.duplex_share)
+    status, _, differences, _, _ = overlap(lambda _: 1.0, links=lambda _: half)
+    assert status is Status.FAIL, "pipelines of the fast link beside the slow one"
+    assert differences
 
 
 @pytest.fixture
