@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -113,6 +114,10 @@ def test_mistakes_are_errors_of_the_test(suite, call, says):
     done = suite(f"perfkit_gate.{call}", "--perfkit-record=base.json")
     done.assert_outcomes(failed=1)
     assert says in done.stdout.str()
+    # at the line of the test: perfkit's own frames would bury it
+    shown = re.findall(r"^(\S+\.py):\d+: ", done.stdout.str(), re.MULTILINE)
+    assert shown
+    assert set(shown) == {"test_mistakes_are_errors_of_the_test.py"}
 
 
 # --- timings --------------------------------------------------------------------------------------

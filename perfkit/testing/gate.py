@@ -7,12 +7,13 @@ several sessions, each of which adds a run, and one session is held against how 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar, cast
 
 import pytest
 
-from perfkit.errors import UsageError
+from perfkit.errors import PerfkitError, UsageError
 from perfkit.files import printable
 from perfkit.gate.policy import Policy
 from perfkit.gate.verdict import Status, Verdict
@@ -25,7 +26,24 @@ if TYPE_CHECKING:
 
     from perfkit.gate.static_file import StaticPolicy
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
 _GATE: Final = pytest.StashKey["Gate"]()
+
+
+def _at_the_test(method: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Raise an error of perfkit where the test called: its own frames tell a reader nothing."""
+
+    @wraps(method)
+    def called(*given: _P.args, **named: _P.kwargs) -> _R:
+        __tracebackhide__ = True
+        try:
+            return method(*given, **named)
+        except PerfkitError as error:
+            raise error.with_traceback(None) from None
+
+    return called
 
 
 def gate_of(config: pytest.Config) -> Gate:
@@ -66,6 +84,7 @@ class Gate:
 
     # -- kernels -------------------------------------------------------------------------------
 
+    @_at_the_test
     def kernel(
         self,
         path: str | Path,
@@ -143,6 +162,7 @@ class Gate:
 
     # -- timings -------------------------------------------------------------------------------
 
+    @_at_the_test
     def time(
         self,
         name: str,
@@ -165,6 +185,7 @@ class Gate:
         values = seconds_per_call(function, samples, sync)
         return self._measured([Run(benchmark=name, values=values, unit=Unit.SECONDS, run="1")])
 
+    @_at_the_test
     def record(
         self,
         name: str,
