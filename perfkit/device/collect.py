@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from perfkit import files
-from perfkit.device.program_run import Executed, Program, execute
+from perfkit.device.program_run import Executed, Program, execute, tail
 from perfkit.errors import InputError
 from perfkit.gate.collected import Attempt
 from perfkit.readers.checks import checked
@@ -84,12 +84,13 @@ class Side:
                 monitors=self._monitors,
             )
             found = ResultFile(kind="", origin="", runs=())
-            failure = done.failure
+            failure, log = done.failure, done.log
             if failure is None:
                 try:
                     found = self._found(done, paths[0], paths[2], before)
                 except InputError as error:
                     failure = f"{error.message} ({error.hint})" if error.hint else error.message
+                    log = tail(paths[0])
         runs = self._checked(found.runs, number, failure)
         broken = next((run for run in runs if run.failure), None)
         if failure is None and broken is not None:
@@ -102,7 +103,7 @@ class Side:
             runs=runs,
             environment=found.environment,
             failure=failure,
-            log=done.log,
+            log=log,
             clock_hz=done.clock_hz,
             throttles=done.throttles,
             left=done.left,

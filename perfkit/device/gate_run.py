@@ -229,7 +229,7 @@ class _Session:
                     status=Status.INCONCLUSIVE,
                     reason=Reason.FAILED,
                     message=f"{run.source}: {run.failure}",
-                    next_step="make the command work, then run the gate again",
+                    next_step="mend what the reason names, then run the gate again",
                 )
                 for run in broken
             ]

@@ -116,9 +116,8 @@ def execute(
             ended, wall_s = _watched(child, started, time_limit_s, monitors, states)
             left = _left(child)
     except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         return Executed(
-            wall_s=0.0, failure=f"cannot be started: {reason}", log="", clock_hz=None, throttles=()
+            wall_s=0.0, failure=_not_started(what, error), log="", clock_hz=None, throttles=()
         )
     names = tuple(map(str, left))
     failure = _failure(child.returncode) if ended else f"ran longer than {time_limit_s:g} s"
@@ -129,7 +128,7 @@ def execute(
     return Executed(
         wall_s=wall_s,
         failure=failure,
-        log=_tail(stderr) or _tail(stdout) if failure else "",
+        log=tail(stderr) or tail(stdout) if failure else "",
         clock_hz=median(clocks) if clocks else None,
         throttles=tuple(dict.fromkeys(t for look in states for s in look for t in s.throttles)),
         left=names,
@@ -189,6 +188,13 @@ def _watched(
     return by_itself, ended_at[0] - started
 
 
+def _not_started(what: Program, error: OSError | ValueError) -> str:
+    """Of a folder that is not there the error names the folder."""
+    name = (error.filename if isinstance(error, OSError) else None) or what.words[0]
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return f"cannot be started: {shown(name)}: {reason}"
+
+
 def _failure(status: int) -> str | None:
     if status == 0:
         return None
@@ -200,7 +206,7 @@ def _failure(status: int) -> str | None:
         return f"ended by signal {-status}"
 
 
-def _tail(path: Path) -> str:
+def tail(path: Path) -> str:
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
         return file.read().decode("utf-8", "replace").strip()

@@ -30,10 +30,11 @@ def is_about_output(pattern: str) -> bool:
     try:
         groups = re.compile(pattern).groups
     except re.error as error:
-        raise UsageError(f"{pattern!r} is no regular expression: {error}") from None
+        raise UsageError(f"--metric {pattern!r} is no regular expression: {error}") from None
     if groups > 1:
         raise UsageError(
-            f"{pattern!r} has {groups} groups, and one is the number", hint="write (?:…) for others"
+            f"--metric {pattern!r} has {groups} groups, and one is the number",
+            hint="write (?:…) for others",
         )
     return groups == 1
 
@@ -74,7 +75,7 @@ def by_pattern(text: str, pattern: str, unit: str | None, benchmark: str, origin
         except ValueError:
             message = f"{pattern!r} finds {found[:40]!r}, which is no number"
             raise InputError(message, where=origin, hint="put the group around digits") from None
-        scale = unit_named(unit) if unit is not None else _following(text, match.end(1), origin)
+        scale = unit_named(unit) if unit is not None else _following(match, origin)
         values.append(scale.of(number))
         units.add(scale.unit)
     if not values:
@@ -88,13 +89,13 @@ def by_pattern(text: str, pattern: str, unit: str | None, benchmark: str, origin
     )
 
 
-def _following(text: str, end: int, origin: str) -> Quantity:
-    word = _WORD.match(text, end)
+def _following(number: re.Match[str], origin: str) -> Quantity:
+    word = _WORD.match(number.string, number.end(1))
     found = quantity(word[1].rstrip(".")) if word else None
     if found is None:
-        shown = f"{word[1][:20]!r}" if word else "nothing"
+        shown = f"{word[1][:20]!r} is no unit" if word else "no unit follows"
         raise InputError(
-            f"the number is followed by {shown}, which is no unit",
+            f"the unit of {number[1].strip()[:40]!r} is not known: {shown}",
             where=origin,
             hint="write --unit ms",
         )

@@ -186,7 +186,7 @@ def _pattern(metric: str | None) -> re.Pattern[str] | None:
     try:
         return None if metric is None else re.compile(metric)
     except re.error as error:
-        raise InputError(f"{metric!r} is no regular expression: {error}") from None
+        raise InputError(f"metric {metric!r} is no regular expression: {error}") from None
 
 
 def _read(

@@ -22,6 +22,7 @@ def side(name, outputs, metric=TIME, words=("bench",), folder=None, **ends):
         if isinstance(text, BaseException):
             raise text
         failure = ends.get(f"run_{number}")
+        stdout.write_text("")
         (out if program.writes_out else stdout).write_text(text)
         wall = float(text) if metric.wall else 0.1
         return Executed(

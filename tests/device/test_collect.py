@@ -66,6 +66,11 @@ def test_a_run_without_a_number_has_failed(text, metric, words, message):
     assert any(run.failure and not run.values for run in one.runs)
 
 
+def test_what_was_printed_instead_of_the_number_is_kept():
+    one = side("baseline", ["took 3 ms"], Metric(benchmark="b", pattern=r"time: (\d)")).attempt(1)
+    assert (one.failure, one.log) == ("'time: (\\\\d)' matches nothing in the output", "took 3 ms")
+
+
 def test_a_program_that_fails_has_no_number_whatever_it_prints():
     one = side("baseline", times(2.5), run_1="ended with exit code 1").attempt(1)
     assert one.failure == "ended with exit code 1"

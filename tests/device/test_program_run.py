@@ -84,7 +84,7 @@ def test_what_it_started_ends_with_it(run):
 def test_a_program_that_is_not_there_is_named(tmp_path):
     what = program("no-such-program-at-all", "--cmd", shell=False, folder=None)
     done = execute(what, 1, **{name: tmp_path / name for name in ("stdout", "stderr", "out")})
-    assert done.failure == "cannot be started: No such file or directory"
+    assert done.failure == "cannot be started: no-such-program-at-all: No such file or directory"
 
 
 def test_it_runs_in_its_folder_with_its_file(run, tmp_path):

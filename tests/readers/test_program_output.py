@@ -50,8 +50,8 @@ def test_what_is_no_measurement_is_a_failure(number):
     [
         ("nothing here", r"t (\d+)", "matches nothing"),
         ("", r"t (\d+)", "matches nothing"),
-        ("t 12 apples", r"t (\d+)", "followed by 'apples'"),
-        ("t 12", r"t (\d+)", "followed by nothing"),
+        ("t 12 apples", r"t (\d+)", "the unit of '12' is not known: 'apples' is no unit"),
+        ("t 12", r"t (\d+)", "no unit follows"),
         ("t abc ms", r"t (\w+)", "no number"),
         ("t 1_000 ms", r"t (\S+)", "no number"),
         ("t ms", r"t (\d+)? ?ms", "no number"),
