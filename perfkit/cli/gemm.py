@@ -237,7 +237,7 @@ def _refuse_with_rank(of_a_tile: Mapping[str, object]) -> None:
 
 
 def _missing(example: str) -> tuple[int, int, int]:
-    raise UsageError("no product given", hint=f"write {example}")
+    raise UsageError("no shape of a matrix product given", hint=f"write {example}")
 
 
 def _sizes(text: str | None, option: str, *, cube: bool = False) -> tuple[int, int, int] | None:

@@ -14,7 +14,7 @@ from perfkit import durable
 from perfkit.arch import catalog
 from perfkit.arch.types import Capability, Target
 from perfkit.cli.quantities import naming
-from perfkit.errors import InvalidLaunch, UsageError
+from perfkit.errors import InvalidLaunch, UnknownTarget, UsageError
 from perfkit.units import format_bytes, parse_bytes
 
 PRESENT_DEVICE: Final = "device"
@@ -155,7 +155,7 @@ def architectures(text: str | None) -> tuple[tuple[str, Target], ...]:
 
             here: tuple[Target, ...] = (present_target(),)
         else:
-            here = catalog.targets(name)
+            here = _known(name, text)
         for target in here:
             found_suffix = _SUFFIX.search(name) if target.gpu is None else None
             suffix = found_suffix[0].lower() if found_suffix else ""
@@ -163,6 +163,15 @@ def architectures(text: str | None) -> tuple[tuple[str, Target], ...]:
             arch = target.capability.compute_capability.sm + suffix
             found.setdefault(named.label, (arch, named))
     return tuple(found.values())
+
+
+def _known(name: str, given: str) -> tuple[Target, ...]:
+    try:
+        return catalog.targets(name)
+    except UnknownTarget as error:
+        if isinstance(given, DefaultGpu):  # nobody has typed it here
+            raise UnknownTarget(error.message, where="PERFKIT_GPU", hint=error.hint) from None
+        raise
 
 
 #: what ends the name of an architecture-specific or family-specific target

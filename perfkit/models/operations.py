@@ -15,6 +15,7 @@ import re
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.arch.nodes import nearest
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.models.operations_matrix import attention, conv2d, gemm
@@ -94,11 +95,12 @@ def operation(text: str, dtype: DType) -> Work:
     name, _, rest = text.strip().partition(":")
     found = OPERATIONS.get(name.strip().lower())
     if found is None:
-        raise UsageError(
-            f"unknown operation {name!r}", hint=f"one of: {', '.join(map(usage, OPERATIONS))}"
-        )
+        close = nearest(name.strip().lower(), OPERATIONS)
+        those = ", ".join(map(usage, OPERATIONS))
+        hint = f"write {usage(close[0])}" if close else f"one of: {those}"
+        raise UsageError(f"{text!r}: unknown operation {name!r}", hint=hint)
     sizes_text, *more = rest.split(",")
-    sizes = [_size(text, one, "size") for one in sizes_text.lower().split("x")]
+    sizes = [_size(text, one, "size") for one in re.split("[xX]", sizes_text)]
     wanted = found.sizes.count("x") + 1
     if found.fill is not None:
         sizes = found.fill(sizes)

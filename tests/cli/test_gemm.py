@@ -139,7 +139,7 @@ def test_every_format(perfkit, ending, how):
     ("arguments", "says"),
     [
         ("--shape 4096 --dtype f16", "no GPU given"),
-        ("-g h100 --dtype f16", "no product given"),
+        ("-g h100 --dtype f16", "no shape of a matrix product given"),
         ("-g h100 --shape 4096", "no data type given"),
         ("-g 9.0 --shape 4096 --dtype f16", "9.0 is a compute capability"),
         ("-g h100 --shape 4096 --dtype f6", "h100-sxm5 has no f6 arithmetic"),

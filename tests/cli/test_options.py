@@ -193,3 +193,10 @@ def test_an_unknown_gpu_names_the_nearest_and_nothing_stands_in(text, nearest):
     with pytest.raises(UnknownTarget) as error:
         options.targets(f"a100,{text}")
     assert nearest in error.value.hint
+
+
+def test_an_unknown_gpu_of_the_environment_says_where_it_is_from(monkeypatch, perfkit):
+    monkeypatch.setenv("PERFKIT_GPU", "h1000")
+    done = perfkit("occupancy -t 256 -r 40")
+    assert done.code == 2
+    assert done.err.startswith("perfkit: error: PERFKIT_GPU: unknown GPU 'h1000'")

@@ -203,7 +203,7 @@ def test_every_format(perfkit, ending, work):
         ("-g h100 --dtype f16 --flops 1G --clock-mhz 0", "--clock-mhz 0"),
         ("-g h100 --dtype f16 --flops 1G --clock-mhz 1980000", "no GPU runs at that clock"),
         ("-g h100 --dtype f16 --flops 1G --op gemm:4", "--op knows its FLOP and bytes"),
-        ("-g h100 --dtype f16 --op gem:4", "--op unknown operation 'gem'"),
+        ("-g h100 --dtype f16 --op gem:4", "--op 'gem:4': unknown operation 'gem'"),
         ("-g h100 --dtype f16 --op gemm:0x4x4", "size 0 is not in 1 to"),
         ("-g h100 --dtype f16 --op gemm:4x4", "2 sizes"),
         ("-g h100 --dtype f16 --op softmax:4x4 --sparse", "runs on SIMT cores"),

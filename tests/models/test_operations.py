@@ -208,8 +208,19 @@ def test_the_usage_that_is_shown_works(name):
 
 
 @pytest.mark.parametrize(
+    ("text", "hint"),
+    [("gem:4", "write gemm:MxNxK["), ("conv:4", "write conv2d:N"), ("fft:4", "one of: gemm:")],
+)
+def test_the_hint_for_an_unknown_operation(text, hint):
+    with pytest.raises(UsageError) as caught:
+        operation(text, F16)
+    assert caught.value.hint.startswith(hint)
+
+
+@pytest.mark.parametrize(
     ("text", "says"),
     [
+        ("elementwise:1M", "size '1M' is not a whole number"),
         ("gem:4", "unknown operation 'gem'"),
         ("", "unknown operation ''"),
         ("gemm", "size '' is not a whole number"),
