@@ -46,7 +46,9 @@ def percent(change: float) -> str:
 
 def _signed(change: float) -> str:
     """A relative change with its sign; what is beyond ten times says no more than that."""
-    return f"{change * 100:+.2g}%" if change < 9.95 else "+1000% or more"
+    if change >= 9.95:
+        return "+1000% or more"
+    return f"{change * 100:+.2g}%" if abs(change) < 0.995 else f"{change * 100:+.0f}%"
 
 
 def verdict(item: Comparison, one: Estimate, decision: Decision) -> Verdict:
@@ -235,7 +237,7 @@ def _notes(item: Comparison, one: Estimate, decision: Decision) -> list[str]:
         for index in lost[:3]:
             apart = series.values[index] / centre - 1
             notes.append(
-                f"run {index + 1} of the {name} stands apart ({apart * 100:+.2g}%) and is left out "
+                f"run {index + 1} of the {name} stands apart ({_signed(apart)}) and is left out "
                 "of the interval"
             )
     if any(one.modes) and decision.reason is not Reason.TWO_MODES:

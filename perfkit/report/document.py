@@ -84,7 +84,7 @@ _FORMAT: Final[dict[Unit, Callable[[Any], str]]] = {
     "yes": lambda value: "yes" if value else "no",
     "tflops": lambda value: _format_rate(value * 1e12),
     "rate": _format_rate,
-    "bandwidth": lambda value: f"{value / 1e9:g} GB/s",
+    "bandwidth": lambda value: f"{_four_digits(value / 1e9)} GB/s",
     "hertz": lambda value: f"{value / 1e6:g} MHz",
     "mhz": lambda value: f"{value:g} MHz",
     "gb_per_s": lambda value: f"{value:g} GB/s",

@@ -54,6 +54,8 @@ def load(path: Path) -> Result:
 
     name = shown(path)
     data = read(path, _MOST_BYTES, "a result of perfkit")
+    if not data.strip():
+        raise InputError("is empty", where=name, hint=_HINT)
     try:
         content = json.loads(
             data, parse_constant=_no_constant, parse_float=_finite, parse_int=_small

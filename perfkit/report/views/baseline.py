@@ -70,7 +70,8 @@ def document(entries: Sequence[Entry], place: Path | None) -> Document:
             )
         )
         if noise is None:
-            notes.append(f"{entry.benchmark}: {len(values)} runs are too few for a noise floor")
+            few = "1 run is" if len(values) == 1 else f"{len(values)} runs are"
+            notes.append(f"{entry.benchmark}: {few} too few for a noise floor, which takes four")
         else:
             notes += [f"{entry.benchmark}: {note}" for note in noise.notes]
             if noise.floor > MOST_FLOOR:

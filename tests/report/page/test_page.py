@@ -291,7 +291,7 @@ def test_without_matplotlib_there_are_tables_and_a_reason(monkeypatch):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "is no JSON"),
+        (b"", "is empty"),
         (b"{", "is no JSON"),
         (b'{"schema": NaN}', "NaN is not a number"),
         (b"[" * 100_000, "is no JSON"),
