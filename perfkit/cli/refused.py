@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.errors import UsageError
 
 if TYPE_CHECKING:
     from typer.exceptions import TyperException
+
+_TYPE: Final = re.compile(r"is not a valid (int|float)( range)?")
+_NUMBERS: Final = {"int": "is not a whole number", "float": "is not a number"}
 
 
 def refused(error: TyperException) -> UsageError:
@@ -15,6 +19,7 @@ def refused(error: TyperException) -> UsageError:
     context: Any = getattr(error, "ctx", None)
     where = _origin(error, context)
     message = error.message if where else error.format_message()
+    message = _TYPE.sub(lambda kind: _NUMBERS[kind[1]], message)
     hint = f"'{context.command_path} -h' shows what it takes" if context is not None else None
     return UsageError(message.rstrip("."), where=where, hint=hint)
 

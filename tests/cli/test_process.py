@@ -111,7 +111,9 @@ def test_an_ignored_interrupt_stays_ignored():
     [
         ("arch foo", "No such command 'foo'"),
         ("occupancy --foo", "No such option: --foo"),
-        ("occupancy -r many", "--regs: 'many' is not a valid int"),
+        ("occupancy -r many", "--regs: 'many' is not a whole number"),
+        ("validate --seed x", "--seed: 'x' is not a whole number"),
+        ("overlap --kernel-ms x", "--kernel-ms: 'x' is not a number"),
         ("inspect", "Missing argument 'path'"),
         (
             "sweep --occupancy-rule luck",
