@@ -40,7 +40,7 @@ def moment(date: str | None) -> float | None:
 def order(baseline_s: Sequence[float | None], candidate_s: Sequence[float | None]) -> Order:
     """The order of runs, from the moments that their files name.
 
-    They take turns where the sides alternate as often as the smaller one has runs.
+    They take turns where the sides alternate as often as the smaller one has runs, and twice.
 
     >>> order([1, 2, 3], [4, 5, 6]).value, order([1, 4, 5], [2, 3, 6]).value, order([1], [1]).value
     ('after', 'in_turn', 'unknown')
@@ -53,7 +53,7 @@ def order(baseline_s: Sequence[float | None], candidate_s: Sequence[float | None
     if later & set(first):
         return Order.UNKNOWN
     sides = [one in later for one in sorted({*first, *second})]
-    if sum(a is not b for a, b in pairwise(sides)) >= min(len(first), len(second)):
+    if sum(a is not b for a, b in pairwise(sides)) >= max(2, min(len(first), len(second))):
         return Order.IN_TURN
     after = sum(second) / len(second) >= sum(first) / len(first)
     return Order.AFTER if after else Order.BEFORE

@@ -56,6 +56,14 @@ def test_causal_blocks_see_up_to_their_last_row():
     )
 
 
+def test_the_longest_block_cannot_be_shared_out():
+    """Two blocks on every SM, of 5 to 8 tiles: 13 on average, 8 in turns with another block's."""
+    each, rates = per_tile(2)
+    store = 64 * 64 * 2 / rates.write_bytes_per_s
+    found = replace(WORK, is_causal=True, heads=66).expected_s(H200, 3)
+    assert found == pytest.approx(2 * 8 * each + 2 * store / 2 + rates.latency_s)
+
+
 def test_a_card_whose_tensor_rate_is_not_known():
     unknown = replace(H200, gpu=replace(H200.gpu, rate_class="", published=()))
     assert WORK.expected_s(unknown, 3) is None

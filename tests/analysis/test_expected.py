@@ -55,6 +55,16 @@ def test_time_per_byte_is_evenly_between_mixes(share, rate):
     assert mixed(CEILINGS.mixes, share) == pytest.approx(rate)
 
 
+def test_a_third_of_a_triad_is_written():
+    assert mixed({"triad": 3.0, "write": 6.0}, 2 / 3) == pytest.approx(1 / (0.5 / 3 + 0.5 / 6))
+    assert mixed({"read": 6.0, "triad": 3.0}, 1 / 6) == pytest.approx(1 / (0.5 / 6 + 0.5 / 3))
+
+
+def test_a_mix_is_not_expected_to_beat_the_bound():
+    fast = replace(H200, ceilings=replace(CEILINGS, mixes={"read": 9e12}))
+    assert predict(fast, Demand(read_bytes=1e9)).expected_s == pytest.approx(1e9 / 4.8e12)
+
+
 @pytest.mark.parametrize(("mixes", "found"), [({}, None), ({"strange": 1.0}, None)])
 def test_without_mixes_nothing_is_known(mixes, found):
     assert mixed(mixes, 0.5) is found

@@ -207,3 +207,28 @@ def test_entries_of_a_recording_are_a_row_for_each_run():
     assert (first.commit, first.branch, first.recording, first.run) == ("abc", "main", "id", "1")
     assert (first.gpu, first.driver, first.toolkit) == (H200["gpu"], "580.1", "12.9")
     assert (first.command, first.perfkit, first.host) == ("./bench", "0.2", "")
+
+
+def test_between_two_changes_a_level_is_that_of_its_own_commits():
+    found = [*rows(count=30, step_at=15, noise=0.001)]
+    back = [replace(one, value=one.value * (0.9 if i >= 66 else 1)) for i, one in enumerate(found)]
+    (trace,) = history(back).traces
+    first, second = trace.steps
+    assert (first.first.name, second.first.name) == ("c15", "c22")
+    assert [first.before, first.after, second.after] == pytest.approx([1, 1.05, 0.945], rel=0.002)
+    assert second.before == first.after
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(59, []), (61, ["c11"])])
+def test_clocks_of_two_runners_may_differ_by_a_minute(seconds, told):
+    found = [
+        replace(one, date=START + timedelta(hours=10, seconds=-seconds))
+        if one.commit == "c11"
+        else one
+        for one in rows()
+    ]
+    assert names_of_backdated(history(found).traces[0]) == told
+
+
+def names_of_backdated(trace):
+    return [one.name for one in trace.backdated]

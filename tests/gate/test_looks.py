@@ -41,6 +41,10 @@ def test_runs_that_can_never_decide_have_no_look():
     assert looks(0.01, 100, lambda n: least_p(n, 1)).shares == {}
 
 
+def test_the_second_look_is_at_half_as_many_runs_again_rounded_up():
+    assert sorted(looks(0.001, 100, by_pairs).shares)[:2] == [13, 20]
+
+
 def test_five_pairs_are_one_look_at_the_whole_risk():
     assert looks(0.01, 5, by_pairs).shares == {5: 0.01}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from perfkit.gate.order import Order, moment, order
@@ -16,13 +18,25 @@ from perfkit.gate.order import Order, moment, order
         ([1, 4, 5, 8], [2, 3, 6, 7], Order.IN_TURN),
         ([1, 2, 3, 5], [4, 6, 7, 8], Order.AFTER),  # one swap is no turn
         ([1, 1, 1], [2, 2, 2], Order.AFTER),  # two files of three runs
+        ([1, 2, 3], [4], Order.AFTER),  # one run takes no turns
         ([1, 2, None], [4, 5, 6], Order.UNKNOWN),
+        ([1, 2, 3], [4, 5, None], Order.UNKNOWN),
         ([1, 2, 3], [3, 4, 5], Order.UNKNOWN),  # the same moment on both sides
         ([], [], Order.UNKNOWN),
     ],
 )
 def test_the_order_is_that_of_the_dates(baseline, candidate, expected):
     assert order(baseline, candidate) is expected
+
+
+def test_a_date_without_a_zone_is_the_same_moment_everywhere(monkeypatch):
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        assert moment("1970-01-02T00:00:00") == 86400
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_dates_are_those_that_the_readers_hand_on():

@@ -87,6 +87,15 @@ def test_a_slow_run_is_left_out_of_the_interval_and_spared_by_the_rank_test():
     assert one.ranks_p == pytest.approx(2 / comb(16, 8))
 
 
+def test_a_slow_run_of_the_candidate_alone_is_ranked_as_it_stands():
+    calm = np.linspace(-0.01, 0.01, 8)
+    wild = calm + 0.05
+    wild[3] = 0.4
+    (one,) = from_runs(calm[None], wild[None], paired=False)
+    assert one.outliers == ((), (3,))
+    assert one.ranks_p == pytest.approx(1 / comb(16, 8))
+
+
 def test_a_slow_run_below_those_of_a_slower_candidate_is_left_out_and_ranked():
     calm = np.linspace(-0.001, 0.001, 5)
     mixed = np.array([*calm[:4], 0.1])

@@ -26,6 +26,13 @@ def test_a_run_among_those_of_the_other_side_is_no_accident():
         assert [mask.tolist() for mask in masks] == [[[False] * 4 + [True]], [[False] * 5]]
 
 
+def test_accidents_of_both_sides_do_not_excuse_each_other():
+    """One stands below the other side's accident, which is none of its runs."""
+    calm = np.array([0.0, 0.001, -0.001, 0.0005, 0.0])
+    first, second = np.append(calm[:4], 0.3)[None], np.append(calm[:4], 0.6)[None]
+    assert all(mask.tolist() == [[False] * 4 + [True]] for mask in outliers(first, second))
+
+
 def test_two_runs_of_five_apart_are_no_accident():
     side = np.array([[0.0, 0.01, -0.01, 0.5, 0.51]])
     assert not outliers(side, np.array([[0, 0.01, -0.01, 0, 0]]))[0].any()
@@ -67,9 +74,11 @@ def test_one_run_apart_is_an_outlier_and_not_a_mode():
     assert two_modes(np.zeros((3, 4))).tolist() == [0, 0, 0]
 
 
-def test_the_trend_is_the_common_slope_of_a_least_squares_fit():
+@pytest.mark.parametrize(("slope", "depend"), [(0.0, False), (0.8, True)])
+def test_the_trend_is_the_common_slope_of_a_least_squares_fit(slope, depend):
     random = np.random.default_rng(3)
     before, after = random.normal(size=(1, 6)), random.normal(size=(1, 9)) + 2
+    before, after = before + slope * np.arange(6), after + slope * np.arange(9)
     places = np.concatenate([np.arange(6), np.arange(9)]) * 1.0
     levels = np.repeat([[1.0, 0.0], [0.0, 1.0]], [6, 9], axis=0)
     design = np.column_stack([levels, places])
@@ -88,6 +97,7 @@ def test_the_trend_is_the_common_slope_of_a_least_squares_fit():
     assert found.weight[0] == pytest.approx(np.sqrt(np.linalg.inv(design.T @ design)[1, 1]))
     sides = [side[0] - side.mean() for side in (before, after)]
     r = sum((x[1:] * x[:-1]).sum() for x in sides) / sum((x**2).sum() for x in sides)
+    assert bool(r > 0.2) is depend
     inflated = np.sqrt((1 + max(r, 0)) / (1 - max(r, 0)))
     assert found.error[0] == pytest.approx(np.sqrt(covariance[1, 1]) * inflated)
 
@@ -126,6 +136,11 @@ def test_sides_that_part_are_seen_and_common_trends_and_noise_are_not():
     # middles agree; after 4.5 steps of 0.2 % each way the ends differ by 1.8 %
     apart = parting(noise[:, 0] + slope, noise[:, 1] - slope)
     assert apart == pytest.approx(np.full(2_000, 0.018), abs=0.003)
+
+
+def test_three_runs_a_side_can_part():
+    up = np.array([[0.0, 0.1, 0.2001]])
+    assert parting(up, -up) == pytest.approx(0.2, abs=0.001)
 
 
 def test_few_runs_do_not_part():

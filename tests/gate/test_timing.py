@@ -350,6 +350,21 @@ def test_a_slow_down_that_vanishes_in_cycles_is_the_clock_s():
     assert one(clocked(CALM, 1980), runs(scaled(1.1))).status is Status.FAIL  # not recorded
 
 
+def test_a_small_slow_down_that_a_small_change_of_the_clock_makes():
+    small = Policy(threshold=0.005)
+    slow = scaled(1.009)
+    assert one(clocked(CALM, 1980), clocked(slow, 1980), small).status is Status.FAIL
+    found = one(clocked(CALM, 1980), clocked(slow, 1964), small)
+    assert found.reason is Reason.CLOCK_CHANGED
+
+
+def test_a_pass_lies_inside_the_limit_as_a_whole():
+    found = [one(runs(CALM), runs(scaled(1.02 + i / 10_000))) for i in range(100)]
+    passed = [verdict.status is Status.PASS for verdict in found]
+    assert passed == [verdict.interval[1] < verdict.passes_within for verdict in found]
+    assert 10 < sum(passed) < 90
+
+
 def test_a_faster_clock_does_not_hide_more_cycles():
     verdict = one(clocked(CALM, 1800), clocked(CALM, 1980))
     assert verdict.reason is Reason.CLOCK_CHANGED
@@ -449,6 +464,21 @@ def test_files_without_dates_are_judged_as_the_policy_says():
     # dates that are there count more
     dates = dated(NOISY[0], range(1, 6)), dated(NOISY[1], range(6, 11))
     assert one(*dates, Policy(order="in_turn")).reason is Reason.DRIFT
+
+
+def test_a_rise_explains_a_slower_candidate_only_if_it_was_measured_later():
+    rise = 0.006 * np.arange(7) + 0.001 * np.array([1, -1, 0, 1, 0, -1, 0])
+    before, after = runs(1e-3 * np.exp(rise)), runs(1e-3 * np.exp(rise + 0.045))
+    assert one(before, after, Policy(order="after")).reason is Reason.DRIFT
+    assert one(before, after, Policy(order="before")).status is Status.FAIL
+
+
+def test_of_an_unknown_order_noisy_runs_may_have_drifted():
+    """The same figures at more noise than a change of 5 % can be seen through."""
+    louder = [[1e-3 * exp(1.6 * log(value / 1e-3)) for value in side] for side in NOISY]
+    before, after = (runs(side) for side in louder)
+    assert one(before, after, Policy(order="in_turn")).status is Status.FAIL
+    assert one(before, after).reason is Reason.DRIFT
 
 
 def test_a_clear_change_fails_in_any_order():

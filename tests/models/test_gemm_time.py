@@ -35,9 +35,9 @@ A, B = 128 * 64 * 2, 256 * 64 * 2  #: bytes of a slice
 STEPS = 4 * 64
 
 
-def time_of(t=WIDE, p=P, *, resident=1, together=1, rates=FAST, ops=None, usable=None):
+def time_of(t=WIDE, p=P, *, resident=1, together=1, rates=FAST, ops=None, usable=None, one=None):
     kind = (64, 256, 16) if np.all(t.warp_m == 16) else None
-    one = instruction(HOPPER, p.dtype, "tensor", kind)
+    one = one or instruction(HOPPER, p.dtype, "tensor", kind)
     more = {} if ops is None else {"ops": ops}
     g = grid(p, t, sm_count=SMS, blocks_per_sm=resident, usable_sms=usable, **more)
     cache = Cache(l2_bytes=50 * 2**20)
@@ -96,10 +96,13 @@ def test_slices_under_way(stages, resident):
     assert found == pytest.approx(STEPS * step + 100 * STEP_S)
 
 
-def test_results_go_to_dram():
+@pytest.mark.parametrize("resident", [1, 2])
+def test_results_go_to_dram(resident):
+    """While one block stores, the others of its SM multiply."""
     store = 128 * 256 * 2
     slow = replace(FAST, write_bytes_per_s=store / (10 * STEP_S))
-    assert time_of(rates=slow) == pytest.approx(STEPS * STEP_S + 4 * 10 * STEP_S)
+    found = time_of(rates=slow, resident=resident)
+    assert found == pytest.approx(STEPS * STEP_S + 4 * 10 * STEP_S / resident)
 
 
 def test_a_tile_beyond_the_edge_stores_what_there_is():
@@ -112,6 +115,24 @@ def test_dram_limits_all_of_them():
     # 96 MiB at least, shared out
     slow = replace(FAST, read_bytes_per_s=1e9, write_bytes_per_s=1e9)
     assert time_of(rates=slow) > 96 * 2**20 / SMS / 1e9
+    # what stays in L2 is read once, and the result is not read
+    p = replace(P, m=1024, n=1024, k=1024)
+    found = time_of(p=p, rates=replace(FAST, read_bytes_per_s=1e6))
+    assert found == pytest.approx(2 * 2 * 2**20 / SMS / 1e6)
+
+
+def test_a_split_product_stores_its_sums_and_each_part_of_a_tile():
+    """Of one tile in four parts: a step of 64 in four SMs, and the sums of all parts."""
+    p = replace(P, m=128, n=256)
+    t = replace(WIDE, split_k=4)
+    slow = replace(FAST, write_bytes_per_s=1e9)
+    g = grid(p, t, sm_count=SMS, blocks_per_sm=1, usable_sms=None)
+    cache = Cache(l2_bytes=50 * 2**20)
+    one = instruction(HOPPER, p.dtype, "tensor", (64, 256, 16))
+    sums = traffic(p, t, one, g, sm_count=SMS, blocks_per_sm=1, cache=cache).partial_bytes
+    assert sums >= 3 * 128 * 256 * 4
+    found = time_of(t, p, rates=slow)
+    assert found == pytest.approx(16 * STEP_S + 128 * 256 * 2 / 1e9 + sums / SMS / 1e9)
 
 
 def test_warps_that_read_for_themselves_share_tensor_cores_and_shared_memory():
@@ -148,6 +169,16 @@ def test_f8_that_is_made_f16_takes_conversions_additions_and_issue_slots():
     rates = replace(FAST, convert_per_s=1e9, add_per_s=2e9)
     step = time_per_piece((4 * STEP_S / 2, converted / 1e9, added / 2e9, issued / 2e9, 0.0), 4)
     assert time_of(t, p, rates=rates) == pytest.approx(4 * 32 * step)
+
+
+def test_a_kernel_fed_by_producers_converts_once_and_adds_in_the_instruction():
+    p = replace(P, dtype=DType.F8)
+    t = replace(MMA, tile_k=128, warp_k=128)
+    fed = replace(instruction(HOPPER, p.dtype, "tensor", (16, 8, 32)), producer_warps=4)
+    rates = replace(FAST, convert_per_s=1e9, add_per_s=1e-3)
+    converted = 8 * (64 + 64) * 128 / 2
+    step = time_per_piece((4 * STEP_S / 2, 0.0, converted / 1e9), 4)
+    assert time_of(t, p, rates=rates, one=fed) == pytest.approx(4 * 32 * step)
 
 
 def test_without_a_rate_a_term_is_left_out():
