@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from heapq import heappush, heappushpop
-from itertools import pairwise
+from itertools import count, pairwise
 from math import ceil, exp, expm1, log, sqrt
 from typing import TYPE_CHECKING, Final
 
@@ -98,6 +98,15 @@ def changes(values: Sequence[float], *, risk: float = RISK, least: float = 0.0) 
         noise=_noise(logs, bounds),
         enough=bool(_tests([(0, len(logs))], _WHOLE * risk)),
     )
+
+
+def fewest(risk: float = RISK) -> int:
+    """How many commits a series must have for any change to be found.
+
+    >>> fewest()
+    12
+    """
+    return next(length for length in count(2) if _tests([(0, length)], _WHOLE * risk))
 
 
 def _search(logs: np.ndarray, low: int, high: int, risk: float) -> Iterator[tuple[int, float]]:

@@ -44,8 +44,12 @@ def percent(change: float) -> str:
     )
 
 
-def _signed(change: float) -> str:
-    """A relative change with its sign; what is beyond ten times says no more than that."""
+def signed(change: float) -> str:
+    """A relative change with its sign; what is beyond ten times says no more than that.
+
+    >>> signed(0.0512), signed(-0.5), signed(2.204), signed(12.0)
+    ('+5.1%', '-50%', '+220%', '+1000% or more')
+    """
     if change >= 9.95:
         return "+1000% or more"
     return f"{change * 100:+.2g}%" if abs(change) < 0.995 else f"{change * 100:+.0f}%"
@@ -107,7 +111,7 @@ def _message(item: Comparison, one: Estimate, decision: Decision) -> str:
     text = f"{percent(change)} {worse if change > 0 else better}"
     if one.error < inf:
         low, high = expm1(decision.low), expm1(decision.high)
-        text += f" ({_signed(low)} to {_signed(high)})"
+        text += f" ({signed(low)} to {signed(high)})"
     beyond, limit = percent(expm1(decision.beyond)), percent(expm1(decision.limit))
     noise = percent(one.scatter)
     tails = {
@@ -237,7 +241,7 @@ def _notes(item: Comparison, one: Estimate, decision: Decision) -> list[str]:
         for index in lost[:3]:
             apart = series.values[index] / centre - 1
             notes.append(
-                f"run {index + 1} of the {name} stands apart ({_signed(apart)}) and is left out "
+                f"run {index + 1} of the {name} stands apart ({signed(apart)}) and is left out "
                 "of the interval"
             )
     if any(one.modes) and decision.reason is not Reason.TWO_MODES:

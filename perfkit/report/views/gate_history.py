@@ -7,7 +7,9 @@ from itertools import pairwise
 from math import log
 from typing import Any, Final
 
+from perfkit.gate.changepoint import fewest
 from perfkit.gate.history import History, Order, Step, Trace
+from perfkit.gate.words import signed
 from perfkit.report.document import Cell, Column, Document, Table
 from perfkit.report.views.baseline import share, value_text
 
@@ -66,7 +68,9 @@ def document(found: History, *, commits: bool = False) -> Document:
     traces = found.traces
     steps = [(trace, step) for trace in traces for step in trace.steps]
     tables = [
-        Table(columns=_SERIES, rows=tuple(_series(t) for t in traces)).without_empty_columns(),
+        Table(
+            columns=_SERIES, rows=tuple(_series(t, found.risk) for t in traces)
+        ).without_empty_columns(),
         Table(
             title="Changes", columns=_STEPS, rows=tuple(_step(t, s) for t, s in steps)
         ).without_empty_columns(),
@@ -92,7 +96,7 @@ def _summary(found: History) -> str:
     return f"Too few commits to find a change in {many}"
 
 
-def _series(trace: Trace) -> tuple[Any, ...]:
+def _series(trace: Trace, risk: float) -> tuple[Any, ...]:
     latest = trace.commits[-1].value
     return (
         trace.benchmark,
@@ -103,13 +107,13 @@ def _series(trace: Trace) -> tuple[Any, ...]:
         Cell(latest, value_text(latest, trace.unit)),
         share(trace.noise) if len(trace.commits) > 2 else None,
         sparkline([one.value for one in trace.commits]),
-        _said(trace),
+        _said(trace, risk),
     )
 
 
-def _said(trace: Trace) -> str:
+def _said(trace: Trace, risk: float) -> str:
     if not trace.enough:
-        return "too few commits"
+        return f"too few commits: {fewest(risk)} at least"
     if not trace.steps:
         return "none"
     last = trace.steps[-1]
@@ -118,8 +122,7 @@ def _said(trace: Trace) -> str:
 
 
 def _size(step: Step) -> str:
-    percent = (step.change.ratio - 1) * 100
-    return f"{percent:+.2g}% ({'worse' if step.worse else 'better'})"
+    return f"{signed(step.change.ratio - 1)} ({'worse' if step.worse else 'better'})"
 
 
 def _short(commit: str) -> str:
