@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -139,3 +140,29 @@ def test_names_may_have_brackets_and_blanks(tmp_path):
         found = process_tree._processes()[one.pid]
         assert (found.name, found.parent) == (odd.name, os.getpid())
         one.kill()
+
+
+@pytest.mark.parametrize(
+    ("script", "names"),
+    [
+        ("setsid sh -c 'sleep 60 & wait' & wait", {"sh", "sleep"}),  # by descent
+        ("(sleep 60 &); exec sleep 61", {"sleep"}),  # by the session: its parent has ended
+    ],
+)
+def test_without_a_mark_descent_and_the_session_tell(script, names):
+    tree = Tree(adopts=False)
+    with subprocess.Popen(["sh", "-c", script], start_new_session=True) as child:
+        deadline = time.monotonic() + 10
+        while {one.name for one in tree.left(child)} != names and time.monotonic() < deadline:
+            time.sleep(0.01)
+        found = tree.left(child)
+        for pid in (*(one.pid for one in found), child.pid):
+            os.kill(pid, signal.SIGKILL)
+    assert {one.name for one in found} == names
+
+
+def test_orphans_go_where_they_went_before_once_a_program_has_ended():
+    before = process_tree._subreaper()
+    with Tree(adopts=True).gathering():
+        assert process_tree._subreaper()
+    assert process_tree._subreaper() is before is False

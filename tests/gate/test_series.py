@@ -26,11 +26,12 @@ def test_a_run_among_those_of_the_other_side_is_no_accident():
         assert [mask.tolist() for mask in masks] == [[[False] * 4 + [True]], [[False] * 5]]
 
 
-def test_accidents_of_both_sides_do_not_excuse_each_other():
-    """One stands below the other side's accident, which is none of its runs."""
-    calm = np.array([0.0, 0.001, -0.001, 0.0005, 0.0])
-    first, second = np.append(calm[:4], 0.3)[None], np.append(calm[:4], 0.6)[None]
-    assert all(mask.tolist() == [[False] * 4 + [True]] for mask in outliers(first, second))
+@pytest.mark.parametrize("way", [1, -1])
+def test_accidents_of_both_sides_do_not_excuse_each_other(way):
+    """One stands between the other side's runs and its accident, which is none of them."""
+    calm = np.array([0.0, 0.001, -0.001, 0.0005])
+    masks = outliers(way * np.append(calm, 0.3)[None], way * np.append(calm, 0.6)[None])
+    assert all(mask.tolist() == [[False] * 4 + [True]] for mask in masks)
 
 
 def test_two_runs_of_five_apart_are_no_accident():

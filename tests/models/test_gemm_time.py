@@ -57,6 +57,13 @@ def time_of(t=WIDE, p=P, *, resident=1, together=1, rates=FAST, ops=None, usable
     )
 
 
+def traffic_of(t, p=P):
+    g = grid(p, t, sm_count=SMS, blocks_per_sm=1, usable_sms=None)
+    cache = Cache(l2_bytes=50 * 2**20)
+    one = instruction(HOPPER, p.dtype, "tensor", (64, 256, 16))
+    return traffic(p, t, one, g, sm_count=SMS, blocks_per_sm=1, cache=cache)
+
+
 def test_the_tensor_cores_of_the_busiest_sm():
     assert time_of() == pytest.approx(STEPS * STEP_S)
 
@@ -126,13 +133,14 @@ def test_a_split_product_stores_its_sums_and_each_part_of_a_tile():
     p = replace(P, m=128, n=256)
     t = replace(WIDE, split_k=4)
     slow = replace(FAST, write_bytes_per_s=1e9)
-    g = grid(p, t, sm_count=SMS, blocks_per_sm=1, usable_sms=None)
-    cache = Cache(l2_bytes=50 * 2**20)
-    one = instruction(HOPPER, p.dtype, "tensor", (64, 256, 16))
-    sums = traffic(p, t, one, g, sm_count=SMS, blocks_per_sm=1, cache=cache).partial_bytes
+    sums = traffic_of(t, p).partial_bytes
     assert sums >= 3 * 128 * 256 * 4
     found = time_of(t, p, rates=slow)
     assert found == pytest.approx(16 * STEP_S + 128 * 256 * 2 / 1e9 + sums / SMS / 1e9)
+    # 2,048 parts of 512 tiles: the busiest SM ends with 16 of them
+    whole, parts = time_of(rates=slow), time_of(t, rates=slow)
+    sums = traffic_of(t).partial_bytes / SMS / 1e9
+    assert parts - whole == pytest.approx((16 - 4) * 128 * 256 * 2 / 1e9 + sums)
 
 
 def test_warps_that_read_for_themselves_share_tensor_cores_and_shared_memory():
