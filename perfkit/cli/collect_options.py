@@ -145,7 +145,15 @@ def tell_left(attempts: Sequence[Attempt]) -> None:
 
 def tell_failure(one: Attempt) -> None:
     """Say of a run that failed which it was and what it printed last."""
-    which = f"run {one.number} of the {one.side}" if one.number else f"warm-up of the {one.side}"
-    talk.note(f"{which}: {one.failure}")
+    talk.note(f"{which(one)} of the {one.side}: {one.failure}")
+    tell_output(one)
+
+
+def which(one: Attempt) -> str:
+    return f"run {one.number}" if one.number else "warm-up"
+
+
+def tell_output(one: Attempt) -> None:
+    """Say what a run that failed printed last."""
     if one.log:
         talk.note(f"it printed: {one.log}")

@@ -275,10 +275,10 @@ def _collected(program: Program, what: What, how: Collection) -> tuple[ResultFil
         talk.note("nothing is recorded")
         raise typer.Exit(EXIT_INTERRUPTED)
     collect_options.tell_left(attempts)
-    if attempts[-1].failure is not None:
-        collect_options.tell_failure(attempts[-1])
+    if (failure := attempts[-1].failure) is not None:
+        collect_options.tell_output(attempts[-1])
         raise DeviceError(
-            f"run {attempts[-1].number}: {attempts[-1].failure}",
+            f"{collect_options.which(attempts[-1])}: {failure}",
             where=program.title,
             hint="nothing is recorded: a baseline holds only what was measured",
         )

@@ -210,7 +210,11 @@ def test_the_commit_is_what_ci_says_or_git(perfkit, monkeypatch, tmp_path):
         ("gate record r.csv --unit ms -o base.json", 2, "--unit"),
         ("gate record --cmd true --metric wall --unit ms -o base.json", 2, "--unit"),
         ("gate record --cmd true --metric a(b)(c) -o base.json", 2, "2 groups"),
-        ("gate record --cmd ./missing --metric wall -o base.json", 5, "cannot be started"),
+        (
+            "gate record --cmd ./missing --metric wall -o base.json",
+            5,
+            "warm-up: cannot be started: ./missing",
+        ),
         ("gate record --cmd false --metric wall -o base.json", 5, "exit code 1"),
         ("gate record --cmd true -o base.json", 5, "--metric wall"),
         ("gate record --cmd true --metric wall --dir nowhere -o base.json", 2, "no folder"),
