@@ -161,6 +161,21 @@ def test_without_a_mark_descent_and_the_session_tell(script, names):
     assert {one.name for one in found} == names
 
 
+def test_what_has_ended_and_is_waited_for_by_nobody_is_not_left():
+    tree = Tree(adopts=False)
+    with subprocess.Popen(["sh", "-c", "true & exec sleep 60"], start_new_session=True) as child:
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline and not any(
+            one.parent == child.pid and one.state == "Z"
+            for one in process_tree._processes().values()
+        ):
+            time.sleep(0.01)
+        found = tree.left(child)
+        child.kill()
+    assert found == ()
+    assert time.monotonic() < deadline
+
+
 def test_orphans_go_where_they_went_before_once_a_program_has_ended():
     before = process_tree._subreaper()
     with Tree(adopts=True).gathering():

@@ -33,6 +33,10 @@ def test_each_stage_has_two_barriers():
     assert tma_ring.shared_bytes(t, DType.BF16) == 4 * (128 + 256) * 64 * 2 + 4 * 2 * 8
 
 
+def test_a_cluster_of_eight_is_portable():
+    tma_ring.check(DType.BF16, tiling("128x128x64", "64x64", 2, "4x2"))
+
+
 @pytest.mark.parametrize(
     ("tile", "stages", "cluster", "says"),
     [
