@@ -11,7 +11,7 @@ from perfkit.cli.emit import emit
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.quantities import share
 from perfkit.errors import EXIT_INCONCLUSIVE, EXIT_NO, UsageError
-from perfkit.gate.history import Order
+from perfkit.gate.history import CommitOrder
 
 app = new_app()
 
@@ -48,13 +48,13 @@ def history(
         typer.Option("--last", metavar="N", min=1, help="Only so many commits, the newest."),
     ] = None,
     order: Annotated[
-        Order,
+        CommitOrder,
         typer.Option(
             "--order",
             help="Of commits: as they were added; by the dates of their first runs; or by the git "
             "repository of this directory, parents before their children.",
         ),
-    ] = Order.ADDED,
+    ] = CommitOrder.ADDED,
     least: Annotated[
         str,
         typer.Option("--min-change", metavar="SHARE", help="Changes under this are left out."),
@@ -93,8 +93,8 @@ def history(
         branch=branch,
         last=last,
         least=least_change,
-        by_date=order is Order.DATE,
-        places=_places({row.commit for row in rows} - {""}) if order is Order.GIT else None,
+        by_date=order is CommitOrder.DATE,
+        places=_places({row.commit for row in rows} - {""}) if order is CommitOrder.GIT else None,
     )
     emit(
         "gate-history",

@@ -29,14 +29,12 @@ if TYPE_CHECKING:
 #: of several branches the history of one of these is shown, unless another is asked for
 _MAIN: Final = ("main", "master", "trunk", "develop")
 #: a change of these at the same commit may be the reason
-_CAUSES: Final = {"driver": "driver", "toolkit": "toolkit", "host": "host"}
-
-
+_CAUSES: Final = ("driver", "toolkit", "host")
 #: clocks of two runners that go right differ by less
 _CLOCKS: Final = timedelta(minutes=1)
 
 
-class Order(StrEnum):
+class CommitOrder(StrEnum):
     """Of the commits of a series."""
 
     ADDED = "added"  #: as their first runs were added to the history
@@ -116,7 +114,7 @@ class History:
     branch: str | None  #: the one shown, of several
     others: tuple[str, ...] = ()  #: branches that are not shown
     risk: float = RISK
-    order: Order = Order.ADDED
+    order: CommitOrder = CommitOrder.ADDED
 
 
 def rows_of(
@@ -175,11 +173,12 @@ def history(
         raise InputError("the history is empty", hint="perfkit gate record --history adds to it")
     shown, others = _branch(rows, branch)
     kept = [row for row in rows if shown is None or row.branch == shown]
-    order = Order.GIT if places is not None else Order.DATE if by_date else Order.ADDED
+    order = CommitOrder.ADDED
     if places is not None:
-        kept = _by_place(kept, places)
+        kept, order = _by_place(kept, places), CommitOrder.GIT
     elif by_date:
         kept.sort(key=lambda row: row.date)
+        order = CommitOrder.DATE
     groups: dict[tuple[str, str, str, str], list[Row]] = {}
     pattern = _pattern(benchmark)
     for row in kept:
@@ -277,8 +276,8 @@ def _trace(rows: Sequence[Row], last: int | None, least: float, risk: float) -> 
 def _causes(before: Sequence[Row], after: Sequence[Row]) -> tuple[str, ...]:
     """What changed with the commit, where both sides say one thing each."""
     found = []
-    for field, title in _CAUSES.items():
+    for field in _CAUSES:
         old, new = ({getattr(row, field) for row in rows} - {""} for rows in (before, after))
         if len(old) == len(new) == 1 and old != new:
-            found.append(f"{title} {old.pop()} -> {new.pop()}")
+            found.append(f"{field} {old.pop()} -> {new.pop()}")
     return tuple(found)

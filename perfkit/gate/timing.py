@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 #: clocks that differ by less cannot hide a change that matters
 _CLOCKS_ALIKE: Final = 0.01
-
-
 #: where the order of the runs is not known, 5 % at a noise of 1 % is to be seen: a change of so
 #: many times the noise, and a scatter that the noise exceeds in one of 1,000 times five runs a side
 _SEEN: Final = log1p(0.05) / 0.01

@@ -10,7 +10,7 @@ import pytest
 
 from perfkit.errors import InputError, UsageError
 from perfkit.gate.baseline import entries_of
-from perfkit.gate.history import Order, Row, history, rows_of
+from perfkit.gate.history import CommitOrder, Row, history, rows_of
 from tests.gate.test_baseline import H200, results
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -117,7 +117,7 @@ def test_the_order_of_dates_can_be_asked_for():
     shuffled = rows()
     random.Random(2).shuffle(shuffled)
     found = history(shuffled, by_date=True)
-    assert found.order is Order.DATE
+    assert found.order is CommitOrder.DATE
     assert names(found.traces[0]) == IN_ORDER
     assert found.traces[0].steps[0].first.name == "c20"
 
@@ -126,7 +126,7 @@ def test_the_order_of_a_repository_can_be_asked_for():
     """As of older commits that were measured later."""
     added = [*rows()[45:], *rows()[:45]]
     found = history(added, places={name: i for i, name in enumerate(IN_ORDER)})
-    assert found.order is Order.GIT
+    assert found.order is CommitOrder.GIT
     assert names(found.traces[0]) == IN_ORDER
     assert found.traces[0].steps[0].first.name == "c20"
 

@@ -8,7 +8,7 @@ from math import log
 from typing import Any, Final
 
 from perfkit.gate.changepoint import fewest
-from perfkit.gate.history import History, Order, Step, Trace
+from perfkit.gate.history import CommitOrder, History, Step, Trace
 from perfkit.gate.words import signed
 from perfkit.report.document import Cell, Column, Document, Table
 from perfkit.report.views.baseline import share, value_text
@@ -187,7 +187,7 @@ def _notes(found: History) -> Iterator[str]:
         shown = ", ".join(name or "(none)" for name in found.others[:5])
         more = ", …" if len(found.others) > 5 else ""
         yield f"branch {found.branch or '(none)'}; not shown: {shown}{more}"
-    if found.order is Order.ADDED and (odd := [t for t in found.traces if t.backdated]):
+    if found.order is CommitOrder.ADDED and (odd := [t for t in found.traces if t.backdated]):
         yield _disagreeing(odd)
     for trace in found.traces:
         for step in trace.steps:
