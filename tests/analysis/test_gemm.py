@@ -9,6 +9,7 @@ import pytest
 from perfkit.analysis.gemm import GemmQuestion, estimate
 from perfkit.analysis.gemm_best import estimate_or_best
 from perfkit.analysis.gemm_rank import rank
+from perfkit.analysis.gemm_schedule import in_a_column
 from perfkit.analysis.roofline import Question
 from perfkit.arch import catalog
 from perfkit.errors import InvalidLaunch, UnknownTarget, UsageError
@@ -100,6 +101,13 @@ def test_l2_bandwidth_sets_no_bound_but_is_expected():
     slice_bytes = 128 * 32 * 2
     assert found.schedule.expected_s > 8 * 128 * slice_bytes * (1 + 1 / 32) / (1e12 / 132)
     assert found.schedule.expected_s > 3 * without.schedule.expected_s
+
+
+@pytest.mark.parametrize(("swizzle", "blocks"), [(1, 32), (8, 8), (64, 32)])
+def test_blocks_of_one_column_after_one_another(swizzle, blocks):
+    """A band of one column goes down all of it; a wider one takes a part of each in turn."""
+    found = estimate(target("a100"), question(), USUAL)
+    assert in_a_column(found.schedule.grid, swizzle) == blocks
 
 
 def test_a_measured_rate_of_all_sms_does_not_bound_a_few():
