@@ -60,7 +60,7 @@ def render(
 
 
 def _name(topic: str) -> str:
-    return topic.replace("-", " ").capitalize()
+    return topic.replace("-", " ").capitalize().replace("Gpu", "GPU")
 
 
 class _Drawing:

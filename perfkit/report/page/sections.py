@@ -20,8 +20,8 @@ class Rows(NamedTuple):
 
 _WHO: Final = ("kernel", "target")
 _VERDICT: Final = (
-    "benchmark", "metric", "status", "reason", "message", "baseline_value", "candidate_value",
-    "ratio", "next_step",
+    "benchmark", "static.arch", "static.gpu", "metric", "status", "reason", "message",
+    "baseline_value", "candidate_value", "ratio", "next_step",
 )  # fmt: skip
 _ACCESS: Final = ("pattern", "layout", "width_bytes", "lanes")
 

@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from perfkit.report.document import Cell, Column, Table, Unit
+from perfkit.readers.results import Unit
+from perfkit.report.document import Cell, Column, Table
+from perfkit.report.document import Unit as Kind
 from perfkit.report.page.results import Result
 from perfkit.report.page.sections import SECTIONS, Rows
+from perfkit.report.views.baseline import value_text
 
 #: how names of values end, or what they are -> unit; the first that matches
-_PATTERNS: Final[tuple[tuple[str, Unit], ...]] = (
+_PATTERNS: Final[tuple[tuple[str, Kind], ...]] = (
     (r"bytes_per_s$", "bandwidth"),
     (r"flop_per_s$", "rate"),
     (r"flop_per_byte$", "intensity"),
@@ -24,10 +27,13 @@ _PATTERNS: Final[tuple[tuple[str, Unit], ...]] = (
     (r"^bytes$", "traffic"),
     (r"(^|_)bytes(_|$)", "bytes"),
     (r"_percent$", "percent"),
-    (r"^occupancy$|(^|_)share(_|$)|efficiency|utilisation", "ratio"),
+    (r"^occupancy$|(^|_)share(_|$)|efficiency|utilisation|^(noise|relative|floor)$", "ratio"),
 )
 _ELSEWHERE: Final = frozenset({"schema", "made_by", "sources", "conflicts", "unknown"})
 _FILE: Final = Column("file", "file")
+_SENTENCES: Final = frozenset({"message"})
+#: of measured values; what is counted or a ratio has none to show
+_UNITS: Final = frozenset(Unit) - {Unit.COUNT, Unit.RATIO}
 
 
 def tables(topic: str, found: Sequence[Result]) -> list[tuple[Table, str | None]]:
@@ -51,7 +57,8 @@ def _table(topic: str, rows: Rows, found: Sequence[Result]) -> Table:
         rows=tuple(
             ((name,) if files else ())
             + tuple(
-                _shown(value(row, key), column) for key, column in zip(keys, columns, strict=True)
+                _measured(row, key) or _shown(value(row, key), column)
+                for key, column in zip(keys, columns, strict=True)
             )
             for name, row in pairs
         ),
@@ -112,7 +119,7 @@ def value(row: Mapping[str, Any], key: str) -> Any:
 
 def _column(key: str, values: Sequence[Any]) -> Column:
     last = key.replace("[]", "").rpartition(".")[2]
-    title = key.replace("[]", "").replace(".", " ").replace("_", " ")
+    title = key.removeprefix("static.").replace("[]", "").replace(".", " ").replace("_", " ")
     return Column(key=key, title=_without_unit(title), unit=_unit(last, values))
 
 
@@ -125,10 +132,10 @@ def _without_unit(title: str) -> str:
     return re.sub(r"(?<=\w)(?<!per) (bytes|s|mhz|hz|percent)$", "", title)
 
 
-def _unit(key: str, values: Sequence[Any]) -> Unit:
+def _unit(key: str, values: Sequence[Any]) -> Kind:
     given = [one for one in values if one is not None]
     if any(isinstance(one, list) for one in given):
-        return "names"
+        return "text" if key in _SENTENCES else "names"  # names are read without their underscores
     if any(isinstance(one, bool) for one in given):
         return "yes"
     if any(isinstance(one, str) for one in given) or not given:
@@ -148,10 +155,20 @@ def _word(one: Any) -> str:
     return f"{one:.4g}" if isinstance(one, float) else str(one)
 
 
+def _measured(row: Mapping[str, Any], key: str) -> Cell | None:
+    """A value whose unit stands beside it."""
+    given, unit = row.get(key), row.get("unit")
+    if not key.endswith("value") or isinstance(given, bool) or not isinstance(given, int | float):
+        return None
+    return Cell(given, value_text(given, unit)) if unit in _UNITS else None
+
+
 def _shown(given: Any, column: Column) -> Any:
     if isinstance(given, list):
         # a tile or a cluster; names stand apart
         sizes = given and all(type(one) is int for one in given)
+        if column.unit == "text":
+            return "; ".join(map(_word, given)) or None
         return ("x".join(map(str, given)),) if sizes else tuple(map(_word, given))
     if column.unit == "percent" and isinstance(given, int) and given < 0:
         return Cell(given, "default")

@@ -188,6 +188,36 @@ def test_values_keep_their_numbers_to_sort_by():
     assert '<td data-v="0.5">50%</td>' in text
 
 
+@pytest.mark.parametrize(
+    ("given", "unit", "shown"),
+    [
+        (5.24075e-5, "s", "52.41 us"), (4.2e12, "B/s", "4.2 TB/s"), (9208, "B", "9208 B"),
+        (24, "count", "24"), (0.5, "1", "0.5"), (None, "s", None),
+    ],
+)  # fmt: skip
+def test_measured_values_carry_their_unit(given, unit, shown):
+    row = {"benchmark": "axpy", "candidate_value": given, "unit": unit}
+    ((table, _),) = tables("gate", [Result(name="g", topic="gate", content={"verdicts": [row]})])
+    found = {
+        column.key: column.text(cell)
+        for column, cell in zip(table.columns, table.rows[0], strict=True)
+    }
+    assert found.get("candidate_value") == shown
+
+
+def test_sentences_keep_their_underscores():
+    row = {"obstacles": [{"message": "a block on sm_75 gets 64 KiB"}, {"message": "no"}]}
+    ((table, _),) = tables("fits", [Result(name="f", topic="fits", content={"results": [row]})])
+    assert table.rows == (("a block on sm_75 gets 64 KiB; no",),)
+
+
+def test_verdicts_of_kernels_say_for_which_architecture():
+    rows = [{"benchmark": "axpy", "static": {"arch": arch}} for arch in ("sm_80", "sm_90")]
+    ((table, _),) = tables("gate", [Result(name="g", topic="gate", content={"verdicts": rows})])
+    assert [column.title for column in table.columns] == ["benchmark", "arch"]
+    assert [row[1] for row in table.rows] == ["sm_80", "sm_90"]
+
+
 def test_every_named_column_is_one_of_the_schema():
     """A column that no result can have would be empty for ever."""
     checked = 0
