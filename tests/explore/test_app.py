@@ -91,6 +91,24 @@ def test_the_terminal_may_change_its_size():
     run(script)
 
 
+@pytest.mark.parametrize("size", [(80, 24), (124, 38), (40, 24)], ids=str)
+def test_tables_that_become_short_and_long_again_look_as_before(size):
+    """Between them the scroll bar goes; lines broken for its columns would be cut off."""
+
+    async def script(app, pilot):
+        app.main.query_one("#regs", Entry).focus()
+        await pilot.pause()
+        before = screen_text(app)
+        await pilot.press("9", "9")
+        await pilot.pause()
+        assert screen_text(app) != before
+        await pilot.press("backspace", "backspace")
+        await pilot.pause()
+        assert screen_text(app) == before
+
+    run(script, size=size)
+
+
 def test_where_the_tables_are_out_of_sight_the_answer_stands_in_a_line():
     async def script(app, pilot):
         assert "75%, limited by registers" in screen_text(app)

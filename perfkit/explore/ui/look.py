@@ -8,7 +8,8 @@ CSS: Final = """
 Screen { background: $background; }
 #body { height: 1fr; layout: horizontal; }
 #form { layout: horizontal; width: 29; height: 1fr; padding: 0 1; }
-#right { width: 1fr; height: 1fr; padding: 0 1; }
+/* lines are broken for the width that is left: a bar that comes and goes must not change it */
+#right { width: 1fr; height: 1fr; padding: 0 1; scrollbar-gutter: stable; }
 #answer, #curves { width: 1fr; height: auto; }
 #curves { margin-top: 1; }
 #names { width: 10; height: auto; color: $text-muted; }
@@ -26,9 +27,9 @@ Chooser:focus, Entry:focus { background: $primary 40%; }
 }
 .-wide #right { layout: horizontal; }
 .-wide #curves { width: 46; margin: 0 0 0 2; }
-.-narrow #body { layout: vertical; overflow-y: auto; }
+.-narrow #body { layout: vertical; overflow-y: auto; scrollbar-gutter: stable; }
 .-narrow #form { width: 100%; height: auto; }
-.-narrow #right { width: 100%; height: auto; }
+.-narrow #right { width: 100%; height: auto; scrollbar-gutter: auto; }
 ModalScreen { align: center middle; }
 .dialog {
     width: 90%; max-width: 84; height: 80%; padding: 0 1; border: round $primary;
