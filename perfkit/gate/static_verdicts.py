@@ -106,6 +106,7 @@ def _plain(value: Fraction) -> float:
 _UNITS: Final = {"bytes": "B", "ratio": "1", "s": "s"}
 _NEXT: Final = {
     Reason.NOT_KNOWN: "give what the reason names, or leave the rule out for these kernels",
+    Reason.DOES_NOT_FIT: "perfkit fits says what would help; sources are compiled for --gpu alone",
     Reason.NEW: "build the baseline anew, or allow new kernels: --allow-new",
     Reason.VANISHED: "build the baseline anew, or allow kernels to vanish: --allow-vanished",
 }

@@ -85,6 +85,7 @@ def test_each_gpu_is_judged():
 def test_a_launch_that_fails():
     found = judge(rules("fits"), alone(A, B), Facts({("a", "fits"): 1, ("b", "fits"): 0}))
     assert codes(found) == [("a", Reason.WITHIN), ("b", Reason.DOES_NOT_FIT)]
+    assert [one.next_step is not None for one in found] == [False, True]
 
 
 def test_of_two_limits_of_one_kind_the_later_counts():
