@@ -18,7 +18,7 @@ from perfkit.errors import UsageError
 from perfkit.gate import words
 from perfkit.gate.change import Comparison, Estimate, quantile
 from perfkit.gate.estimate import estimate
-from perfkit.gate.evidence import Series, collect, differences, unsaid
+from perfkit.gate.evidence import Series, by_pairs, collect, differences, unsaid
 from perfkit.gate.guards import guard, nothing_in_common, unmatched
 from perfkit.gate.order import Order
 from perfkit.gate.order import order as order_of
@@ -100,7 +100,7 @@ def compare(
             )
             broken = guard(item)
             if broken is None:
-                comparisons[key] = item
+                comparisons[key] = _of_pairs(item)
             else:
                 verdicts[key] = broken
     verdicts.update(zip(comparisons, _decided(list(comparisons.values()), policy), strict=True))
@@ -111,6 +111,12 @@ def compare(
     if not changed:
         return found
     return [words.elsewhere(one, changed, allowed=policy.allow_mismatch) for one in found]
+
+
+def _of_pairs(item: Comparison) -> Comparison:
+    """With the runs alone that are compared: what is said of them counts no others."""
+    pairs = by_pairs(item.baseline, item.candidate)
+    return item if pairs is None else replace(item, baseline=pairs[0], candidate=pairs[1])
 
 
 def _order(before: Series, after: Series, policy: Policy) -> Order:

@@ -16,6 +16,7 @@ from perfkit.readers.results import Unit
 
 if TYPE_CHECKING:
     from perfkit.gate.change import Comparison, Estimate
+    from perfkit.gate.evidence import Series
     from perfkit.gate.timing import Decision
 
 #: what a reason means; what is not here is inconclusive
@@ -241,8 +242,8 @@ def _notes(item: Comparison, one: Estimate, decision: Decision) -> list[str]:
         for index in lost[:3]:
             apart = series.values[index] / centre - 1
             notes.append(
-                f"run {index + 1} of the {name} stands apart ({signed(apart)}) and is left out "
-                "of the interval"
+                f"{_run(series, index, one)} of the {name} stands apart ({signed(apart)}) "
+                "and is left out of the interval"
             )
     if any(one.modes) and decision.reason is not Reason.TWO_MODES:
         notes.append(f"runs fall into two groups {_modes(one)} apart")
@@ -267,6 +268,13 @@ def _notes(item: Comparison, one: Estimate, decision: Decision) -> list[str]:
     if beyond_bound(item.candidate, item.policy) > 1:
         notes.append("the candidate is better than its bound: check the bound")
     return notes
+
+
+def _run(series: Series, index: int, one: Estimate) -> str:
+    """Which one: pairs have the order of the baseline on both sides."""
+    return (
+        f"the run of pair {series.pairs[index]}" if one.evidence == "pairs" else f"run {index + 1}"
+    )
 
 
 def _spread(item: Comparison) -> float | None:

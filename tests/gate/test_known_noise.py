@@ -62,6 +62,15 @@ def test_runs_that_contradict_the_stated_noise_overrule_it():
     assert "runs scatter more than the noise of 0.1% allows" in verdict.notes
 
 
+@pytest.mark.parametrize(("share", "overruled"), [(0.98, False), (1.02, True)])
+def test_a_stated_noise_that_is_right_is_overruled_once_in_a_hundred_times(share, overruled):
+    """Three runs a side, four degrees of freedom."""
+    size = sqrt(share * stats.chi2.isf(0.01, 4) / 4) * log1p(0.01)
+    side = [1e-3 * exp(x) for x in (-size, 0.0, size)]
+    verdict = one(runs(side), runs(side), Policy(noise=0.01))
+    assert any("runs scatter more" in note for note in verdict.notes) is overruled
+
+
 def test_enough_runs_speak_for_themselves():
     before = [1e-3, 1.001e-3, 0.999e-3, 1.0005e-3, 0.9995e-3]
     stated = one(runs(before), runs(before), Policy(noise=0.1))
@@ -77,6 +86,16 @@ def test_a_lone_run_is_decided_only_where_the_policy_assumes():
     assert verdict.interval == pytest.approx((1.06 * exp(-half), 1.06 * exp(half)))
     assert verdict.status is Status.FAIL
     assert "assuming that runs repeat within 1%" in verdict.message
+
+
+def test_three_runs_are_better_known_than_the_lone_one_beside_them():
+    """Each side has the noise of its own samples."""
+    several = [run for value in (1e-3, 1.0001e-3, 0.9999e-3) for run in lone(value, 0.06)]
+    several = [replace(run, run=str(i)) for i, run in enumerate(several)]
+    verdict = one(several, lone(1.2e-3, 0.02), Policy(single_run="assume"))
+    half = Z * sqrt(0.03**2 / 3 + 0.01**2)
+    low, high = verdict.interval
+    assert log(high / low) / 2 == pytest.approx(half)
 
 
 def test_the_assumed_noise_is_never_less_than_the_minimum():

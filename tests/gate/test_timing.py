@@ -57,6 +57,7 @@ def test_the_same_code_passes_and_a_faster_one_is_called_improved():
     faster = one(runs(CALM), runs(scaled(0.9)))
     assert (faster.status, faster.reason) == (Status.PASS, Reason.IMPROVED)
     assert "surely faster" in faster.message
+    assert one(runs(CALM), runs(scaled(0.101))).reason is Reason.IMPROVED  # ten times is not more
 
 
 def test_noise_is_inconclusive_and_says_how_many_runs_would_decide():
@@ -88,6 +89,33 @@ def test_pairs_cancel_what_they_share():
     assert (verdict.status, verdict.paired) == (Status.FAIL, True)
     # the order of the candidate's runs does not matter, their pair does
     assert one(pairs(before), pairs(after)[::-1]).interval == pytest.approx(verdict.interval)
+
+
+def test_runs_outside_the_pairs_are_left_out_while_they_are_fewer():
+    """Pairs 0 to 5 of seven; with half of the runs in pairs all of them count."""
+    before, after = pairs(CALM), pairs(scaled(1.05))
+    most = one([*before[:6], *runs(CALM[:5])], [*after[:6], *runs(CALM[:5])])
+    assert (most.paired, most.baseline_runs, most.candidate_runs) == (True, 6, 6)
+    noisy = [1e-3, 1.03e-3, 0.97e-3, 1.02e-3, 0.98e-3, 1.01e-3]
+    told = one([*pairs(noisy), *runs(CALM[:5])], [*pairs(noisy[::-1]), *runs(CALM[:5])])
+    assert told.next_step.startswith("6 pairs; ")
+    half = one([*before[:6], *runs(CALM[:6])], [*after[:6], *runs(CALM[:6])])
+    assert (half.paired, half.baseline_runs, half.candidate_runs) == (False, 12, 12)
+
+
+def test_a_run_apart_is_named_by_its_pair_wherever_it_stands_in_its_file():
+    before, after = pairs(CALM), pairs([*CALM[:6], 1.3e-3])
+    for candidate in (after, after[::-1]):
+        (note,) = (note for note in one(before, candidate).notes if "stands apart" in note)
+        assert note.startswith("the run of pair 6 of the candidate stands apart (+30%)")
+
+
+def test_a_pair_that_a_side_has_twice_is_none():
+    before, after = pairs(CALM), pairs(scaled(1.05))
+    again = replace(after[0], values=(1.0,))
+    verdict = one(before, [*after, again])
+    assert (verdict.paired, verdict.baseline_runs) == (True, 6)
+    assert verdict.ratio == pytest.approx(1.05)
 
 
 def test_a_floor_keeps_a_sure_small_change_from_failing():
@@ -252,6 +280,7 @@ def test_a_fail_s_interval_lies_beyond_the_threshold_whatever_the_family():
         ),
         (runs(CALM), [replace(run, values=()) for run in runs(CALM)], Reason.FAILED, "no value"),
         (runs(CALM), runs(scaled(0.03)), Reason.COLLAPSED, "33.3 times better"),
+        (runs(CALM), runs(scaled(0.099)), Reason.COLLAPSED, "10.1 times better"),
         (
             runs(CALM, unit=Unit.PER_SECOND),
             runs(scaled(33), unit=Unit.PER_SECOND),
