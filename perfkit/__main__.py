@@ -37,6 +37,7 @@ def main() -> int:
         _leave()
     if code == EXIT_INTERRUPTED:  # said by the command line
         _leave(said=True)
+    _flush_stderr()
     return code
 
 
@@ -60,6 +61,15 @@ def _unraisable(unraisable: Any) -> None:
     if isinstance(unraisable.exc_value, KeyboardInterrupt):
         _leave()
     sys.__unraisablehook__(unraisable)
+
+
+def _flush_stderr() -> None:
+    """What stderr does not take (a full disk) must not make the exit code 120 at Python's end."""
+    try:
+        if sys.stderr is not None:
+            sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 def _occupy_closed_descriptors() -> None:

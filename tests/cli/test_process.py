@@ -18,8 +18,16 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and descriptors o
 
 def shell(line):
     line = line.replace("perfkit", f"{sys.executable} -m perfkit")
+    # as users have it: unbuffered streams meet a full disk at another time
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     return subprocess.run(
-        ["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+        ["bash", "-c", line],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
 
 
