@@ -31,6 +31,7 @@ _PATTERNS: Final[tuple[tuple[str, Kind], ...]] = (
 )
 _ELSEWHERE: Final = frozenset({"schema", "made_by", "sources", "conflicts", "unknown"})
 _FILE: Final = Column("file", "file")
+_NAMED: Final = frozenset({"gpu"})  #: topics whose rows do not say what they are of
 _SENTENCES: Final = frozenset({"message"})
 #: of measured values; what is counted or a ratio has none to show
 _UNITS: Final = frozenset(Unit) - {Unit.COUNT, Unit.RATIO}
@@ -43,7 +44,7 @@ def tables(topic: str, found: Sequence[Result]) -> list[tuple[Table, str | None]
     """
     made = [(_table(topic, rows, found), rows.tally) for rows in SECTIONS.get(topic, ())]
     shown = [(table, tally) for table, tally in made if table.rows]
-    return shown or [(_facts(found), None)]
+    return [(_facts(found), None), *shown] if topic in _NAMED or not shown else shown
 
 
 def _table(topic: str, rows: Rows, found: Sequence[Result]) -> Table:

@@ -205,6 +205,14 @@ def test_measured_values_carry_their_unit(given, unit, shown):
     assert found.get("candidate_value") == shown
 
 
+def test_the_peaks_of_a_product_stand_below_its_facts():
+    row = {"dtype": "f32", "tflops": 19.5}
+    content = {"key": "a100", "sm_count": 108, "peaks": [row]}
+    (facts, _), (peaks, _) = tables("gpu", [Result(name="g", topic="gpu", content=content)])
+    assert [row[1] for row in facts.rows] == ["key", "sm count"]
+    assert peaks.title == "perfkit gpu: peaks"
+
+
 def test_sentences_keep_their_underscores():
     row = {"obstacles": [{"message": "a block on sm_75 gets 64 KiB"}, {"message": "no"}]}
     ((table, _),) = tables("fits", [Result(name="f", topic="fits", content={"results": [row]})])
