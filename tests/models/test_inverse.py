@@ -172,3 +172,15 @@ def test_max_registers_is_the_largest_that_fits(capability):
                 continue
             assert resident(found) >= blocks
             assert all(resident(regs) < blocks for regs in range(found + 1, 256))
+
+
+def test_by_the_hardware_s_rule_less_shared_memory_can_be_fewer_blocks():
+    """A preference is kept where it is enough for a block: smaller ones leave the SM less."""
+    a100 = catalog.capability("8.0")
+    launch = {"threads": 32, "regs": 16, "carveout": 50, "rule": "hardware"}
+    fits = [
+        occupancy(a100, smem=smem, **launch).blocks_per_sm >= 22 for smem in range(0, 8192, 128)
+    ]
+    most = max(i for i, enough in enumerate(fits) if enough)
+    assert not all(fits[:most])
+    assert available_smem(a100, blocks=22, **launch) == 128 * most
