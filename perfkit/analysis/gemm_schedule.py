@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from perfkit.analysis.gemm_rates import rates
 from perfkit.analysis.products import product
 from perfkit.models.cluster import active_clusters
+from perfkit.models.gemm_rank import SPLITS
 from perfkit.models.gemm_time import expected
 from perfkit.models.gemm_traffic import Cache, Grid, Problem, Traffic, grid, traffic
 from perfkit.models.ops import SCALAR, Ops
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from perfkit.models.roofs import Ceilings, Level, Roof
 
 _TOGETHER: Final = "no bound: blocks that ask for the same at once may be answered together"
-#: compared with what was asked for; 0 is stream-K
-_SPLITS: Final = (1, 2, 4, 8, 16, 0)
 
 
 @record
@@ -87,7 +86,7 @@ def schedules(
     """
     steps = -(-p.k // t.tile_k)
     in_clusters = t.cluster_m * t.cluster_n > 1
-    others = [split for split in _SPLITS if split * 2 <= steps and not (in_clusters and split == 0)]
+    others = [split for split in SPLITS if split * 2 <= steps and not (in_clusters and split == 0)]
     splits = [t.split_k, *(split for split in others if split != t.split_k)]
     gpu, capability = product(machine.target), machine.target.capability
     usable = usable_sms(gpu, capability, t.cluster_m * t.cluster_n)

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from perfkit.compiled.log_lines import Stream, clean, stream_of
+from perfkit.compiled.log_lines import BARE, MARKED, Stream, clean, stream_of
 from perfkit.compiled.log_sentences import Line, Sentence, old_entry, read, read_plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MOST_LINES: Final = 6  #: over which a sentence may be spread
-_MARKED: Final = Stream(b"", marked=True)
-_BARE: Final = Stream(b"", marked=False)
 
 
 class Placed(NamedTuple):
@@ -34,7 +32,7 @@ class Joiner:
         self._open = b""  #: the beginning of a sentence
         self._line = 0
         self._left = 0  #: how many more lines may continue it
-        self._stream = _MARKED
+        self._stream = MARKED
         self._held: Placed | None = None  #: whole, but the next line may begin with a comma
         self._held_text = b""
 
@@ -45,7 +43,7 @@ class Joiner:
 
     def feed(self, number: int, raw: bytes) -> Sequence[Placed]:
         if self._left == 0 and (plain := read_plain(raw)) is not None:
-            placed = Placed(plain, number, _BARE if plain.kind == "frame" else _MARKED)
+            placed = Placed(plain, number, BARE if plain.kind == "frame" else MARKED)
             held, self._held = self._held, None
             if plain.kind == "used":
                 self._held, self._held_text = placed, raw[plain.start : plain.end]

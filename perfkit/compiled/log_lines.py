@@ -36,8 +36,8 @@ class Stream(NamedTuple):
     marked: bool
 
 
-_MARKED: Final = Stream(b"", marked=True)
-_BARE: Final = Stream(b"", marked=False)
+MARKED: Final = Stream(b"", marked=True)
+BARE: Final = Stream(b"", marked=False)
 
 
 def clean(line: bytes) -> bytes:
@@ -65,9 +65,9 @@ def stream_of(prefix: bytes) -> Stream:
     Stream(key=b'', marked=False)
     """
     if prefix in _PLAIN:
-        return _MARKED
+        return MARKED
     if not prefix:
-        return _BARE
+        return BARE
     marker = _MARKER.search(prefix)
     words = prefix[: marker.start()] if marker else prefix
     stays = b" ".join(word for word in words.split() if not _CHANGES.fullmatch(word))

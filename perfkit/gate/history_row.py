@@ -11,10 +11,9 @@ from typing import Any, Final
 
 from perfkit.gate.evidence import LEAST, MOST
 from perfkit.gate.history import Row
+from perfkit.readers.plain_csv import TRUTHS
 from perfkit.readers.quantities import quantity
 
-#: how a text says whether higher is better
-_ANSWERS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _TEXTS: Final = tuple(
     field.name
     for field in fields(Row)
@@ -67,7 +66,7 @@ def _date(value: Any) -> datetime | None:
 
 def _better(value: Any) -> bool | None:
     """Whether higher is better; None: it does not say."""
-    return _ANSWERS.get(str(value).lower())
+    return TRUTHS.get(str(value).lower())
 
 
 def _text(value: Any) -> str:

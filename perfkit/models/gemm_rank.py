@@ -64,7 +64,8 @@ _WIDE_STAGES: Final = (2, 3, 4, 5, 6, 7, 8)
 _EARLY_STAGES: Final = (2,)
 _CLUSTERS: Final = ((1, 1), (2, 1), (1, 2), (2, 2), (4, 1), (1, 4))
 _ALONE: Final = ((1, 1),)
-_SPLITS: Final = (1, 2, 4, 8, 16, 0)
+#: blocks that share out k of a tile; 0 is stream-K
+SPLITS: Final = (1, 2, 4, 8, 16, 0)
 
 
 class Candidate(NamedTuple):
@@ -165,6 +166,6 @@ def _schedules(
     clusters = _CLUSTERS if one.reads_shared and capability.cluster else _ALONE
     return [
         (stage, *cluster, split)
-        for stage, cluster, split in product(stages, clusters, _SPLITS)
+        for stage, cluster, split in product(stages, clusters, SPLITS)
         if (split == 1 or steps >= 2 * split) and (split or cluster == (1, 1))
     ]

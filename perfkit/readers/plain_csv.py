@@ -23,7 +23,8 @@ PREFERRED: Final = ()
 
 _NEEDED: Final = ("benchmark", "value", "unit")
 _FURTHER: Final = ("run", "pair", "metric", "noise", "spread", "clock_mhz", "higher_is_better")
-_TRUTHS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+#: how a text says whether higher is better
+TRUTHS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _DELIMITERS: Final = (",", ";", "\t")
 #: units that do not tell which way is better: a hit rate, a share of stalls
 _EITHER_WAY: Final = {Unit.RATIO, Unit.COUNT}
@@ -196,7 +197,7 @@ def _further(
             raise InputError(f"a clock of {clock} MHz", where=where)
         series.clocks.append(hertz)
     if truth := text("higher_is_better"):
-        better = _TRUTHS.get(truth.lower())
+        better = TRUTHS.get(truth.lower())
         if better is None:
             raise InputError(f"higher_is_better is {truth!r}: write true or false", where=where)
         if series.better not in {None, better}:
