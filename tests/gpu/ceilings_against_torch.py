@@ -10,6 +10,7 @@ where PyTorch is faster than a ceiling: then it is none.
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -94,8 +95,9 @@ def ceilings(document: dict[str, Any]) -> dict[str, float]:
 
 def main(folder: Path) -> int:
     path = folder / "ceilings.json"
-    command = [sys.executable, "-m", "perfkit", "ceilings", "-f", "json", "-o", str(path)]
-    subprocess.run(command, check=True, cwd=ROOT)
+    command = [sys.executable, "-m", "perfkit", "ceilings", "-f", "json", "-o", path.name]
+    seen = os.environ | {"PYTHONPATH": str(ROOT)}
+    subprocess.run(command, check=True, cwd=folder, env=seen)
     document = json.loads(path.read_text())
     best = ceilings(document)
     about = document["environment"]

@@ -12,6 +12,7 @@ about nine minutes on an H200; needs PyTorch.
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -26,6 +27,9 @@ SIZES = (4096, 8192)
 SHORT = ("--runs", "2", "--samples", "10")
 REGRETS = {"median regret": "2%", "worst regret": "10%", "worst regret with --measure": "2%"}
 PRODUCTS = ("gemm_wgmma_bf16", "gemm_mma_tma_bf16")
+
+#: perfkit, and the module with PyTorch's products
+SEEN = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "tests" / "gpu")))}
 
 Document = dict[str, Any]
 
@@ -59,8 +63,11 @@ class Run:
         path = self.folder / f"{name}.json"
         if path.exists():
             return read(path)
-        command = [sys.executable, "-m", "perfkit", *arguments, "-f", "json", "-o", str(path)]
-        done = subprocess.run(command, check=False, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+        # in the folder, by names of it: documents keep the command, and no place of this machine
+        command = [sys.executable, "-m", "perfkit", *arguments, "-f", "json", "-o", path.name]
+        done = subprocess.run(
+            command, check=False, cwd=self.folder, env=SEEN, stderr=subprocess.PIPE, text=True
+        )
         if not path.exists():
             print(done.stderr, file=sys.stderr)
             raise NotRun(f"perfkit {' '.join(arguments)}: exit code {done.returncode}")
@@ -154,7 +161,7 @@ def products(run: Run, roof: float) -> Iterator[Figure]:
     """Generated products beside PyTorch's, timed alike."""
     for size in SIZES:
         flops = 2 * size**3
-        module = f"tests/gpu/torch_products.py:bf16_{size}"
+        module = f"torch_products:bf16_{size}"
         sizes = f"m={size},n={size},k={size}"
         options = ("--flops", f"{flops}", *SHORT)
         torch_s = median_s(run.measured(f"torch-{size}", "--python", module, *options))
@@ -169,7 +176,7 @@ def products(run: Run, roof: float) -> Iterator[Figure]:
         beside = f"{mma / 1e12:.0f} TFLOP/s, {share:.1%} of the roof of {roof / 1e12:.0f}"
         yield Figure(f"mma.sync bf16, {size}³", beside, "85%", share >= 0.85)
     flops = 2 * 4096**3
-    module = "tests/gpu/torch_products.py:f32_4096"
+    module = "torch_products:f32_4096"
     torch_s = median_s(run.measured("torch-f32", "--python", module, "--flops", f"{flops}", *SHORT))
     yield Figure(
         "f32 by PyTorch, 4096³", f"{flops / torch_s / 1e12:.1f} TFLOP/s", "-", reached=True
@@ -192,7 +199,7 @@ def tilings(run: Run) -> Iterator[Figure]:
 
 def validated(run: Run) -> Iterator[Figure]:
     """The checks of ``perfkit validate``."""
-    document = run.perfkit("validate", "validate", "--save", str(run.folder / "validate"))
+    document = run.perfkit("validate", "validate", "--save", "validate")
     for check in document["cards"][0]["checks"]:
         value = f"{check['compared']:,} compared, {check['differing']:,} differ"
         yield Figure(f"validate: {check['name']}", value, "0 differ", check["status"] == "pass")
@@ -245,7 +252,7 @@ def main(folder: Path) -> int:
     figures = [beside_torch(folder)]
     path = folder / "ceilings.json"
     ceilings = read(path)
-    measured = run.measured("measure", "all", "--ceilings", str(path))
+    measured = run.measured("measure", "all", "--ceilings", path.name)
     figures += [*roofs(ceilings), *bounds(measured.values()), *repeated(measured)]
     for part in (validated(run), products(run, mma_roof(ceilings)), tilings(run)):
         try:
