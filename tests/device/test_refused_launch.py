@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from perfkit.device.backend import Launch
-from perfkit.device.launchable import refuse_impossible
+from perfkit.device.refused_launch import refuse_impossible
 from perfkit.errors import InvalidLaunch
 from tests.device.test_machine import device
 
