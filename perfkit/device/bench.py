@@ -11,8 +11,8 @@ from perfkit.analysis.measurement import LaunchFacts
 from perfkit.device.backend import Launch, launch_1d
 from perfkit.device.compared import Check, compared
 from perfkit.device.elements import ELEMENTS, as_numbers
-from perfkit.device.refused_launch import refuse_impossible
 from perfkit.device.program import build, build_path, build_text
+from perfkit.device.refused_launch import refuse_impossible
 from perfkit.device.workload import Array, Case, Code, Fill, Map, Role, Scalar
 from perfkit.errors import DeviceError, InputError, UsageError
 
