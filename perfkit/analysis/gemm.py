@@ -58,7 +58,7 @@ class GemmEstimate:
     cluster: ClusterOccupancy | None  #: None: blocks load for themselves
     schedule: Schedule | None  #: None: the block does not fit on an SM
     others: tuple[Schedule, ...]  #: other ways to share out the same tiles
-    waves: Waves | None  #: of resident blocks, or of clusters where there are any
+    waves: Waves | None  #: of resident blocks, which clusters may leave some SMs without
     shape: Bound  #: of the product, whatever computes it
     fused_bytes: int  #: read once and written once less, if the next operation is fused
     fused_s: float | None  #: what that takes; None: without a known bandwidth
@@ -181,7 +181,6 @@ def _cluster(target: Target, tiling: Tiling, resident: int) -> ClusterOccupancy 
 def _waves(
     found: Schedule, machine: Machine, resident: int, cluster: ClusterOccupancy | None
 ) -> Waves | None:
-    if cluster is None:
-        return waves(grid=found.grid.blocks, sm_count=machine.sm_count, blocks_per_sm=resident)
-    clusters = found.grid.blocks // cluster.size
-    return waves(grid=clusters, sm_count=cluster.active_clusters, blocks_per_sm=1)
+    # clusters come and go whole, but what is counted is blocks, as everywhere
+    held = machine.sm_count * resident if cluster is None else cluster.active_blocks
+    return waves(grid=found.grid.blocks, sm_count=held, blocks_per_sm=1)

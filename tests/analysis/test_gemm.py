@@ -17,6 +17,7 @@ from perfkit.kernel import DType
 from perfkit.models.gemm_rank import TIED, candidates
 from perfkit.models.gemm_tile import Tiling
 from perfkit.models.occupancy import occupancy
+from perfkit.models.waves import Waves
 from perfkit.readers.ceilings import parse
 from tests.models.test_gemm_tile import tiling
 
@@ -158,12 +159,32 @@ def test_clusters():
     t = tiling("128x256x64", "16x256x64", cluster_m=2)
     found = estimate(target("h200"), question(instruction=(64, 256, 16)), t)
     assert found.cluster.size == 2
-    assert found.waves.blocks_per_wave == found.cluster.active_clusters
+    assert found.waves.blocks_per_wave == 2 * found.cluster.active_clusters
     alone = estimate(target("h200"), question(instruction=(64, 256, 16)), replace(t, cluster_m=1))
     assert alone.cluster is None
     saved = loads(alone)["l2"].amount - loads(found)["l2"].amount
     assert saved == 16 * 4096 * 4096 * 2  # B for half of the 32 rows of tiles
     assert "stream-k" not in {one.tiling.schedule for one in found.others}
+
+
+@pytest.mark.parametrize("sides", [(1, 2), (2, 2), (2, 4)])
+def test_waves_of_clusters_count_blocks(sides):
+    across, down = sides
+    t = tiling("128x256x64", "16x256x64", cluster_m=across, cluster_n=down)
+    found = estimate(target("h200"), question(8192, 8192, 8192, instruction=(64, 256, 16)), t)
+    # 64 x 32 tiles, whole clusters of them; one block an SM, a cluster within a group of SMs
+    assert found.schedule.grid.blocks == 2048
+    assert found.block.driver.blocks_per_sm == 1
+    size = across * down
+    held = size * sum(sms // size for sms in target("h200").gpu.cluster_sm_groups or (132,))
+    full, partial = divmod(2048, held)
+    assert found.waves == Waves(
+        blocks_per_wave=held,
+        full_waves=full,
+        partial_wave_blocks=partial,
+        waves=2048 / held,
+        tail_share_max=1 / (full + 1),
+    )
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,9 @@ def charts(content: Mapping[str, Any]) -> Iterator[Chart]:
 
 
 def _chart(one: Mapping[str, Any]) -> Chart:
-    waves, is_cluster = one["waves"], one["cluster"] is not None
-    size = one["cluster"]["size"] if is_cluster else 1
-    slots = waves["blocks_per_wave"] * size
-    full, partial = waves["full_waves"], waves["partial_wave_blocks"] * size
+    waves = one["waves"]
+    slots = waves["blocks_per_wave"]
+    full, partial = waves["full_waves"], waves["partial_wave_blocks"]
     tile = "x".join(map(str, one["tiling"]["tile"]))
     shape = f"{one['m']}x{one['n']}x{one['k']} {one['dtype']}"
     return Chart(

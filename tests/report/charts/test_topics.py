@@ -145,6 +145,19 @@ def test_waves_and_their_tail(content):
     assert by_name["idle"].base == waves["partial_wave_blocks"]
 
 
+def test_waves_of_clusters_are_of_blocks_as_the_answer_says(content):
+    found = content("gemm -g h100 --shape 8192 --dtype bf16")
+    (one,) = found["results"]
+    assert one["cluster"]["size"] > 1
+    (chart,) = of(found)
+    waves = one["waves"]
+    assert chart.summary.startswith(
+        f"{one['schedule']['blocks']} blocks, {waves['blocks_per_wave']} at a time: "
+    )
+    by_name = {line.name: line for line in chart.panels[0].series}
+    assert by_name["tail"].points[0] == (waves["full_waves"], waves["partial_wave_blocks"])
+
+
 def test_banks_serve_every_lane_once_a_word(content):
     found = content("access banks --stride 3 --element 8 --width 8")
     (chart,) = of(found)
