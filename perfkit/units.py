@@ -2,7 +2,8 @@
 
 Inside perfkit everything is bytes, seconds, hertz, FLOP/s, bytes/s and ratios in 0..1. This module
 is the only place that knows the other units. Memory sizes use binary prefixes whatever the spelling
-(NVIDIA's tables write KB for 1024 bytes); rates (GB/s, TFLOP/s, MHz) use decimal ones.
+(NVIDIA's tables write KB for 1024 bytes); rates (GB/s, TFLOP/s, MHz) use decimal ones. Traffic has
+both: a bare prefix is that of the sizes, ``GB`` that of the rates.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from perfkit.errors import UsageError
 KIB: Final = 1024
 
 _BINARY: Final[dict[str, int]] = {"": 1, "k": KIB, "m": KIB**2, "g": KIB**3, "t": KIB**4}
+_DECIMAL: Final[dict[str, int]] = {
+    prefix: 1000**power for power, prefix in enumerate(("", "k", "m", "g", "t", "p", "e"))
+}
 _SIZE: Final = re.compile(
-    r"\s*(\d+(?:\.\d+)?)(?:e([+-]?\d{1,3}))?\s*([kmgt]?)(i?b)?\s*", re.IGNORECASE | re.ASCII
+    r"\s*(\d+(?:\.\d+)?)(?:e([+-]?\d{1,3}))?\s*([kmgt]?)(i?b|)\s*", re.IGNORECASE | re.ASCII
 )
 
 #: suffix of a YAML key -> (suffix of the field in Python, factor), for the whole database
@@ -30,14 +34,10 @@ KEY_UNITS: Final[dict[str, tuple[str, int]]] = {
 }
 
 
-def parse_bytes(text: str, *, exact: bool = True) -> int:
-    """Read a memory size: ``49152``, ``48K``, ``48KB`` and ``48KiB`` are all 49152 bytes.
+def parse_bytes(text: str) -> int:
+    """Read a size of memory: ``49152``, ``48K``, ``48KB`` and ``48KiB`` are all 49152 bytes.
 
     An exponent is decimal, as everywhere: ``8e9`` is 8,000,000,000.
-
-    Args:
-        text: what was typed.
-        exact: refuse a size that is not a whole number of bytes, instead of rounding it.
 
     Raises:
         UsageError: not a size, negative, or not a whole number of bytes.
@@ -50,25 +50,50 @@ def parse_bytes(text: str, *, exact: bool = True) -> int:
         raise UsageError(
             f"{text!r} is not a size", hint="write bytes or use K, M, G: 49152, 48K, 48KiB, 8e9"
         )
+    units, digits = _scaled(match, _BINARY)
+    whole, rest = divmod(units, digits)
+    if rest:
+        raise UsageError(f"{text!r} is not a whole number of bytes")
+    return whole
+
+
+def parse_traffic(text: str) -> int:
+    """Read bytes that are moved, rounded to whole ones: ``12GB`` is decimal, as bandwidths are.
+
+    ``12G`` and ``12GiB`` are binary, as the sizes of the arrays that are moved.
+
+    Raises:
+        UsageError: not such an amount, or negative.
+
+    >>> parse_traffic("12GB"), parse_traffic("12GiB"), parse_traffic("12G"), parse_traffic("0.5")
+    (12000000000, 12884901888, 12884901888, 1)
+    """
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise UsageError(
+            f"{text!r} is not a size",
+            hint="write bytes, or 100M (MiB), 100MiB or 100MB (decimal): 8e9, 1.5GiB, 12GB",
+        )
+    units, digits = _scaled(match, _DECIMAL if match[4].lower() == "b" else _BINARY)
+    return (2 * units + digits) // (2 * digits)
+
+
+def _scaled(match: re.Match[str], prefixes: dict[str, int]) -> tuple[int, int]:
+    """A size as the quotient of two whole numbers."""
     number, exponent, prefix, _ = match.groups()
     whole, _, fraction = number.partition(".")
     power = int(exponent or 0)
     if len(whole) + max(power, 0) > 18 or len(fraction) - min(power, 0) > 18:
-        raise UsageError(f"{text!r} is not a plausible size")
+        raise UsageError(f"{match[0]!r} is not a plausible size")
     digits: int = 10 ** (len(fraction) - min(power, 0))
     larger: int = 10 ** max(power, 0)
-    units = int(whole + fraction) * larger * _BINARY[prefix.lower()]
-    scaled, rest = divmod(units, digits)
-    if rest and exact:
-        raise UsageError(f"{text!r} is not a whole number of bytes")
-    return scaled + (2 * rest >= digits)
+    return int(whole + fraction) * larger * prefixes[prefix.lower()], digits
 
 
 _COUNT: Final = re.compile(
     r"\s*(\d{1,40}(?:\.\d{1,40})?)(e[+-]?\d{1,3})?\s*([kmgtpe]?)(?:flops?|ops?)?\s*",
     re.IGNORECASE | re.ASCII,
 )
-_DECIMAL: Final = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15, "e": 10**18}
 #: seconds per unit of time, as a fraction, so that what is typed is rounded only once
 _PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "\N{MICRO SIGN}s": 10**6, "ns": 10**9}
 _SECONDS: Final = re.compile(

@@ -13,6 +13,7 @@ from perfkit.units import (
     parse_bytes,
     parse_count,
     parse_seconds,
+    parse_traffic,
 )
 
 
@@ -69,10 +70,31 @@ def test_exponents_that_are_none(text):
 
 
 def test_traffic_may_be_a_fraction_of_a_byte_and_is_rounded():
-    assert parse_bytes("1.1G", exact=False) == round(1.1 * 2**30)
-    assert parse_bytes("0.5", exact=False) == 1
+    assert parse_traffic("1.1G") == round(1.1 * 2**30)
+    assert parse_traffic("0.5") == 1
+    assert parse_traffic("0.0004kB") == 0
     with pytest.raises(UsageError, match="whole number of bytes"):
         parse_bytes("1.1G")
+
+
+@pytest.mark.parametrize(
+    ("text", "traffic", "memory"),
+    [
+        ("12GB", 12 * 10**9, 12 * 2**30), ("12gb", 12 * 10**9, 12 * 2**30),
+        ("1.5 MB", 1_500_000, 3 * 2**19), ("48kB", 48_000, 48 * 1024), ("2TB", 2 * 10**12, 2**41),
+        ("48KB", 48_000, 48 * 1024), ("12GiB", 12 * 2**30, 12 * 2**30),
+        ("12G", 12 * 2**30, 12 * 2**30), ("100M", 100 * 2**20, 100 * 2**20),
+        ("8e9", 8 * 10**9, 8 * 10**9), ("7B", 7, 7), ("7", 7, 7),
+    ],
+)  # fmt: skip
+def test_a_decimal_unit_is_decimal_of_traffic_and_binary_of_memory(text, traffic, memory):
+    assert (parse_traffic(text), parse_bytes(text)) == (traffic, memory)
+
+
+def test_what_is_no_traffic_is_told_how_to_write_it():
+    with pytest.raises(UsageError, match="is not a size") as refused:
+        parse_traffic("12 gigs")
+    assert "12GB" in refused.value.hint
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,11 @@ from perfkit.cli.quantities import naming
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.record import record
-from perfkit.units import parse_bytes, parse_count
+from perfkit.units import parse_bytes, parse_count, parse_traffic
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from perfkit.analysis.measurement import MeasureReport
     from perfkit.analysis.prediction import Flow
     from perfkit.device.user_kernel import KernelSpec
@@ -58,8 +60,9 @@ class OwnKernel:
         str | None,
         typer.Option(
             "--bytes",
-            metavar="N",
-            help="Bytes through DRAM; if not given each array once, as its role says.",
+            metavar="SIZE",
+            help="Bytes through DRAM: 100MB; 100M and 100MiB are 100 MiB. If not given each array "
+            "once, as its role says.",
         ),
     ] = None
     dtype: Annotated[
@@ -189,18 +192,19 @@ def work(own: OwnKernel) -> tuple[Flow | None, float | None]:
     """
     from perfkit.analysis.prediction import Flow
 
-    flops, moved = _amount(own.flops, "--flops"), _amount(own.bytes, "--bytes")
+    flops = _amount(own.flops, "--flops", parse_count)
+    moved = _amount(own.bytes, "--bytes", parse_traffic)
     if flops is None:
         return None, moved
     dtype = DType.parse(own.dtype or "f32")
     return Flow(flops=flops, dtype=dtype, unit=_unit(own.unit)), moved
 
 
-def _amount(text: str | None, option: str) -> float | None:
+def _amount(text: str | None, option: str, read: Callable[[str], float]) -> float | None:
     if text is None:
         return None
     try:
-        return parse_count(text)
+        return read(text)
     except UsageError:
         pass
     with naming(option):

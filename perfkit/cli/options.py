@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -230,12 +231,12 @@ def _check_axes(
             )
 
 
-def size(text: str | None, option: str) -> int | None:
+def size(text: str | None, option: str, read: Callable[[str], int] = parse_bytes) -> int | None:
     """Read a size option; errors name the option."""
     if text is None:
         return None
     with naming(option):
-        return parse_bytes(text)
+        return read(text)
 
 
 _CARVEOUT_HINT: Final = "write a percentage (50%), a capacity (64KiB), max or default"

@@ -19,6 +19,7 @@ from perfkit.errors import UsageError
 from perfkit.models.engines import Plan
 from perfkit.models.links import link as link_named
 from perfkit.models.overlap import MAX_CHUNKS, MAX_TRIED
+from perfkit.units import parse_traffic
 
 app = new_app()
 
@@ -53,7 +54,10 @@ def _count(option: str, most: int, text: str) -> Any:
 @grouped
 def overlap(
     h2d: Annotated[
-        str | None, typer.Option("--h2d", metavar="SIZE", help="Bytes to the GPU in all: 1G.")
+        str | None,
+        typer.Option(
+            "--h2d", metavar="SIZE", help="Bytes to the GPU in all: 1G is 1 GiB, 1GB decimal."
+        ),
     ] = None,
     d2h: Annotated[
         str | None, typer.Option("--d2h", metavar="SIZE", help="Bytes back in all.")
@@ -135,8 +139,8 @@ def overlap(
     with naming("--link"):
         wire = None if link is None else link_named(link)
     question = Question(
-        h2d_bytes=options.size(h2d, "--h2d") or 0,
-        d2h_bytes=options.size(d2h, "--d2h") or 0,
+        h2d_bytes=options.size(h2d, "--h2d", parse_traffic) or 0,
+        d2h_bytes=options.size(d2h, "--d2h", parse_traffic) or 0,
         kernel_s=scaled(kernel_ms, "--kernel-ms", 1e-3, zero=True) or 0.0,
         link=wire,
         h2d_bytes_per_s=scaled(h2d_gb_per_s, "--h2d-gb-per-s", 1e9),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,7 +16,7 @@ from perfkit.cli.help import block, examples, new_app
 from perfkit.cli.quantities import naming
 from perfkit.errors import UsageError
 from perfkit.models.operations import OPERATIONS, operation, usage
-from perfkit.units import parse_bytes, parse_count
+from perfkit.units import parse_count, parse_traffic
 
 if TYPE_CHECKING:
     pass
@@ -55,7 +54,9 @@ def roofline(
     bytes: Annotated[  # noqa: A002
         str | None,
         typer.Option(
-            "--bytes", metavar="SIZE", help="Bytes through DRAM: 1000000 or 100M, which is 100 MiB."
+            "--bytes",
+            metavar="SIZE",
+            help="Bytes through DRAM: 100MB; 100M and 100MiB are 100 MiB.",
         ),
     ] = None,
     l2_bytes: Annotated[
@@ -92,16 +93,15 @@ def roofline(
     kind = bound_options.required_dtype(dtype)
     if op is not None and (flops is not None or bytes is not None):
         raise UsageError("--op knows its FLOP and bytes", hint="leave out --flops and --bytes")
-    size = partial(parse_bytes, exact=False)
     with naming("--op"):
         work = None if op is None else operation(op, kind)
     question = analysis.Question(
         dtype=kind,
         work=work,
         flops=bound_options.number(flops, "--flops", parse_count),
-        bytes=bound_options.number(bytes, "--bytes", size),
-        l2_bytes=bound_options.number(l2_bytes, "--l2-bytes", size),
-        l1_bytes=bound_options.number(l1_bytes, "--l1-bytes", size),
+        bytes=bound_options.number(bytes, "--bytes", parse_traffic),
+        l2_bytes=bound_options.number(l2_bytes, "--l2-bytes", parse_traffic),
+        l1_bytes=bound_options.number(l1_bytes, "--l1-bytes", parse_traffic),
         accumulate=bound_options.dtype(accumulate, "--accumulate"),
         sparsity="sparse" if sparse else "dense",
         unit=None if unit is None else unit.value,

@@ -17,7 +17,7 @@ the grid also knows ``threads`` (of a block).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from perfkit.analysis.expression import Expression
@@ -28,7 +28,7 @@ from perfkit.device.workload import Array, Case, Code, Fill, Reference, Role, Sc
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.record import record
-from perfkit.units import parse_bytes
+from perfkit.units import parse_bytes, parse_traffic
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,7 +102,8 @@ def demand_of(spec: KernelSpec, arrays: Sequence[Array], values: Mapping[str, in
     read = sum(a.size_bytes for a in arrays if a.role is not Role.OUT)
     written = sum(a.size_bytes for a in arrays if a.role is not Role.IN)
     if spec.bytes is not None:
-        given, total = _whole(spec.bytes, values, "--bytes", least=0), max(1, read + written)
+        given = _size(spec.bytes, values, "--bytes", parse_traffic)
+        total = max(1, read + written)
         read, written = given * read // total, given * written // total
     flow = None
     if spec.flops is not None:
@@ -139,10 +140,12 @@ def _name_of(text: str) -> str:
     return match[1]
 
 
-def _size(text: str, names: Mapping[str, int], option: str) -> int:
+def _size(
+    text: str, names: Mapping[str, int], option: str, read: Callable[[str], int] = parse_bytes
+) -> int:
     """``48K``, or an expression in bytes."""
     try:
-        return parse_bytes(text)
+        return read(text)
     except UsageError:
         return _whole(text, names, option, least=0)
 

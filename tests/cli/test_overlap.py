@@ -55,6 +55,17 @@ def test_the_best_number_of_chunks(perfkit):
     assert found["enough_chunks"] <= found["chunks"] <= 64
 
 
+def test_copies_in_decimal_and_in_binary_units(perfkit):
+    def seconds(sizes):
+        line = f"overlap {sizes} --h2d-gb-per-s 10 --d2h-gb-per-s 10 --chunks 1 -f json"
+        return {e["engine"]: e["busy_s"] for e in result(perfkit(line))["engines"]}
+
+    found = seconds("--h2d 20GB --d2h 20GiB")
+    assert found["h2d"] == pytest.approx(2, rel=1e-3)
+    assert found["d2h"] == pytest.approx(2 * 2**30 / 10**9, rel=1e-3)
+    assert seconds("--h2d 20G --d2h 20G")["h2d"] == pytest.approx(found["d2h"], rel=1e-6)
+
+
 def test_pageable_memory_says_what_would_help(perfkit):
     done = perfkit("overlap --h2d 1G --kernel-ms 20 --link pcie4x16 --pageable --chunks 4")
     assert "pinned memory (cudaMallocHost, cudaHostRegister) is what makes copies overlap" in (

@@ -43,6 +43,20 @@ def test_by_hand_and_by_name(perfkit):
     assert {key: named[key] for key in same} == {key: typed[key] for key in same}
 
 
+@pytest.mark.parametrize(
+    ("typed", "moved"),
+    [("12GB", 12 * 10**9), ("12GiB", 12 * 2**30), ("12G", 12 * 2**30), ("1.5MB", 1_500_000)],
+)
+def test_traffic_in_decimal_and_in_binary_units(perfkit, typed, moved):
+    line = "roofline -g h100 --dtype f16 --flops 1e12"
+    (found,) = results(
+        perfkit(f"{line} --bytes {typed} --l2-bytes {typed} --l1-bytes {typed} -f json")
+    )
+    by_hand = perfkit(f"{line} --bytes {moved} --l2-bytes {moved} --l1-bytes {moved} -f json")
+    assert [found] == results(by_hand)
+    assert {one["amount"] for one in found["loads"] if one["kind"] == "memory"} == {moved}
+
+
 def test_a_table_over_many(perfkit):
     done = perfkit("roofline -g a100,h100,rtx-4090 --dtype f16 --op gemm:4096 -f json")
     found = results(done)

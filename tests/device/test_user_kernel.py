@@ -119,11 +119,15 @@ def test_amounts_in_numbers_and_expressions():
     flow = case.demand.flow
     assert (flow.flops, flow.dtype, flow.unit) == (2000, DType.F16, "tensor")
     assert (case.demand.read_bytes, case.demand.write_bytes) == (500_000, 500_000)
+    for text, moved in (("12MB", 12 * 10**6), ("12MiB", 12 * 2**20), ("12M", 12 * 2**20)):
+        demand = with_arguments("x:f32[n]", "out y:f32[n]", bytes=text).demand
+        assert demand.read_bytes + demand.write_bytes == moved
     assert with_arguments(flops="137.4G").demand.flow.flops == 137_400_000_000
 
 
 def test_shared_memory_beyond_what_all_launches_have_is_asked_for():
     assert not with_arguments(smem_dynamic="48K").dynamic_optin
+    assert with_arguments(smem_dynamic="48KB").launch.dynamic_bytes == 48 * 1024
     assert with_arguments(smem_dynamic="49153").dynamic_optin
     assert with_arguments(smem_dynamic="n * 100").launch.dynamic_bytes == 100_000
 
