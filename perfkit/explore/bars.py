@@ -91,7 +91,8 @@ def drawing(curve: Curve, value: int, *, most_warps: int, width: int, height: in
         for row in reversed(range(height))
     )
     text = str if curve.quantity != "shared_memory" else format_bytes
-    ends = text(shown[0] if column != 0 else per_column), text(curve.last)
+    # where the curve begins, as the pointer: the first column may be many values wide
+    ends = text(curve.first), text(curve.last)
     gap = max(1, columns - len(ends[0]) - len(ends[1]))
     return Drawing(
         title=title,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, Literal
 
 from perfkit.explore.bars import drawing, share_bar, value_of
@@ -20,7 +21,7 @@ Style = Literal["", "title", "value", "dim", "wrong", "binds", "curve", "present
 #: pieces of one line, each with its style
 Line = tuple[tuple[str, Style], ...]
 
-#: what a name and its value need to stand on one line
+#: a column of names that leaves values enough room
 _LABEL = 22
 _NARROWEST = 20
 
@@ -127,27 +128,20 @@ def _rule(name: str, one: Occupancy, evidence: str, width: int) -> list[Line]:
 
 
 def _panel(panel: Panel, width: int) -> list[Line]:
+    """Names and values in two columns, whatever the length of either."""
     lines = _wrapped(panel.title, width, "title")
-    longest = max((len(line.label) for line in panel.lines), default=0) + 2
-    label_width = min(longest, _LABEL, width * 2 // 5)
-    for line in panel.lines:
-        mark = "◀ binds" if line.is_marked else ""
-        value = f"{line.value} {mark}".rstrip()
-        style: Style = "binds" if line.is_marked else "value"
-        if len(line.label) + 2 > label_width:
-            lines += _long(line.label, value, style, width)
-            continue
-        first, *more = textwrap.wrap(value, width - label_width) or [""]
-        lines.append(((line.label.ljust(label_width), ""), (first, style)))
-        lines += [((" " * label_width, ""), (text, style)) for text in more]
+    values = [f"{one.value} ◀ binds" if one.is_marked else one.value for one in panel.lines]
+    room = max((len(one.label) for one in panel.lines), default=0) + 2
+    if room + max(map(len, values), default=0) > width:
+        room = min(room, _LABEL, width * 2 // 5)
+    for one, value in zip(panel.lines, values, strict=True):
+        style: Style = "binds" if one.is_marked else "value"
+        both = textwrap.wrap(one.label, room - 2), textwrap.wrap(value, width - room)
+        lines += [
+            ((label.ljust(room), ""), (text, style))
+            for label, text in zip_longest(*both, fillvalue="")
+        ]
     return lines
-
-
-def _long(label: str, value: str, style: Style, width: int) -> list[Line]:
-    """A name that is wider than its column: beside its value if both fit on a line."""
-    if len(label) + 2 + len(value) <= width:
-        return [((f"{label}  ", ""), (value, style))]
-    return [*_wrapped(label, width, ""), *_wrapped(value, width, style, indent="  ")]
 
 
 def trouble(one: Trouble, width: int) -> Iterator[Line]:

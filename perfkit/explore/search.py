@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from perfkit.arch import catalog
 from perfkit.record import record
-from perfkit.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +28,7 @@ def choices() -> tuple[Choice, ...]:
         owner = owners[gpu.compute_capability]
         names = (gpu.key, gpu.name, *catalog.aliases_of(gpu.key))
         about = (str(gpu.compute_capability), owner.architecture, gpu.segment)
-        size = format_bytes(round(gpu.memory.size_gib * 1024**3))
+        size = f"{gpu.memory.size_gib:g} GiB"
         text = f"{gpu.compute_capability}  {gpu.sm_count} SMs, {size}, {gpu.name}"
         found.append(_choice(gpu.key, text, (*names, *about)))
     for cc in sorted(owners.values(), key=lambda one: one.compute_capability, reverse=True):

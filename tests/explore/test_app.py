@@ -99,7 +99,7 @@ def test_tables_that_become_short_and_long_again_look_as_before(size):
         app.main.query_one("#regs", Entry).focus()
         await pilot.pause()
         before = screen_text(app)
-        await pilot.press("9", "9")
+        await pilot.press("end", "9", "9")
         await pilot.pause()
         assert screen_text(app) != before
         await pilot.press("backspace", "backspace")
@@ -107,6 +107,17 @@ def test_tables_that_become_short_and_long_again_look_as_before(size):
         assert screen_text(app) == before
 
     run(script, size=size)
+
+
+def test_what_is_typed_after_a_tab_replaces_the_number():
+    async def script(app, pilot):
+        app.main.query_one("#threads", Entry).focus()
+        await pilot.press("tab", "3", "2", "shift+tab", "6", "4")
+        assert (app.main.state.regs, app.main.state.threads) == ("32", "64")
+        await pilot.press("tab", "up", "tab")
+        assert app.main.state.regs == "33"
+
+    run(script)
 
 
 def test_where_the_tables_are_out_of_sight_the_answer_stands_in_a_line():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 
 import pytest
@@ -15,6 +16,7 @@ from perfkit.explore.search import choices, matching
 from perfkit.explore.taken import taken
 from perfkit.explore.view import EXPLAINED, view
 from perfkit.report.code.kinds import Kind
+from perfkit.units import format_bytes
 from tests.explore.desk import CUBIN, DESK, ROOT, opened, typed
 
 STATES = {
@@ -106,6 +108,35 @@ def test_both_rules_are_shown_where_they_differ():
     assert "12 blocks, 48 of 64 warps (measured)" in shown
     drawn = text(paint.drawn(view(STATES["both rules"], DESK), width=50, explain=False))
     assert "░" in drawn
+
+
+@pytest.mark.parametrize("gpu", ["rtx-4090", "h100"])
+def test_axes_begin_where_the_curves_do(gpu):
+    """So that no launch stands below a larger number than its own."""
+    seen = view(typed(gpu, threads="32", smem_dynamic="2K"), DESK)
+    drawn = text(paint.drawn(seen, width=46, explain=False)).splitlines()
+    most = format_bytes(seen.target.capability.shared_memory.max_per_block_optin_bytes)
+    ends = [line.split() for line in drawn if line.startswith("    ") and "▲" not in line]
+    assert ends == [["1", "1024"], ["1", "255"], ["0", "B", *most.split()]]
+    assert "▲ 2 KiB" in drawn[-1]
+
+
+@EACH
+@pytest.mark.parametrize("width", [20, 48, 60, 100])
+def test_values_of_a_table_stand_below_each_other(state, width):
+    for panel in view(state, DESK).panels:
+        lines = paint._panel(panel, width)
+        rows = [line for line in lines if len(line) == 2]
+        assert len({len(label) for label, _ in (line[0] for line in rows)}) <= 1
+        assert len(rows) >= len(panel.lines)
+
+
+def test_memory_of_products_is_in_gib():
+    products = [one for one in choices() if " SMs, " in one.text]
+    assert len(products) > 100
+    assert all(re.search(r" SMs, [0-9.]{1,5} GiB, ", one.text) for one in products)
+    (found,) = [one for one in products if one.name == "rtx-4090"]
+    assert "128 SMs, 24 GiB" in found.text
 
 
 @pytest.mark.parametrize(

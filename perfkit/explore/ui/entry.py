@@ -36,9 +36,8 @@ class Entry(Input):
             self.large = large
 
     def __init__(self, field: Field, text: str) -> None:
-        super().__init__(
-            text, id=field.name, compact=True, placeholder=field.empty, select_on_focus=False
-        )
+        # what is typed after a tab replaces the number, as in any form
+        super().__init__(text, id=field.name, compact=True, placeholder=field.empty)
         self.field = field
 
     def action_move(self, by: int, large: bool = False) -> None:  # noqa: FBT001, FBT002
