@@ -78,6 +78,22 @@ def parse_traffic(text: str) -> int:
     return (2 * units + digits) // (2 * digits)
 
 
+def parse_elements(text: str) -> int:
+    """Read a number of elements; ``16M`` is 2**24, as it is of memory, ``1e6`` a million.
+
+    Raises:
+        UsageError: not a whole number.
+
+    >>> parse_elements("16M"), parse_elements("4096"), parse_elements("1e6")
+    (16777216, 4096, 1000000)
+    """
+    match = _SIZE.fullmatch(text)
+    units, digits = _scaled(match, _BINARY) if match and not match[4] else (1, 2)
+    if units % digits:
+        raise UsageError(f"{text!r} is not a whole number", hint="write 4096, 16M (2**24) or 1e6")
+    return units // digits
+
+
 def _scaled(match: re.Match[str], prefixes: dict[str, int]) -> tuple[int, int]:
     """A size as the quotient of two whole numbers."""
     number, exponent, prefix, _ = match.groups()

@@ -12,6 +12,7 @@ from perfkit.units import (
     format_traffic,
     parse_bytes,
     parse_count,
+    parse_elements,
     parse_seconds,
     parse_traffic,
 )
@@ -89,6 +90,15 @@ def test_traffic_may_be_a_fraction_of_a_byte_and_is_rounded():
 )  # fmt: skip
 def test_a_decimal_unit_is_decimal_of_traffic_and_binary_of_memory(text, traffic, memory):
     assert (parse_traffic(text), parse_bytes(text)) == (traffic, memory)
+
+
+def test_elements_have_no_unit():
+    assert [parse_elements(text) for text in ("16M", "16m", "4096", "1e8", "0.5K")] == [
+        2**24, 2**24, 4096, 10**8, 512,
+    ]  # fmt: skip
+    for text in ("16MB", "16MiB", "16B", "4.5", "-4", "", "1" * 19):
+        with pytest.raises(UsageError):
+            parse_elements(text)
 
 
 def test_what_is_no_traffic_is_told_how_to_write_it():

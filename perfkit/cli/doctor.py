@@ -28,7 +28,9 @@ app = new_app()
 
 #: The extras that a user may want; what each consists of is in the package's metadata.
 CUDA_EXTRAS: Final = ("cu12", "cu13")  #: one of them does
-EXTRAS: Final = (*CUDA_EXTRAS, "tools", "plot", "parquet", "explore", "remote")
+#: It has no row: NVIDIA's tools themselves are looked for, wherever they come from.
+_TOOLS: Final = "tools"
+EXTRAS: Final = (*CUDA_EXTRAS, _TOOLS, "plot", "parquet", "explore", "remote")
 _REQUIREMENT: Final = re.compile(r"([\w.-]+)\s*\(?([^;)]*)\)?\s*;.*extra\s*==\s*['\"](\w+)['\"]")
 _BOUND: Final = re.compile(r"(>=|<)\s*([\d.]+)")
 
@@ -128,7 +130,7 @@ def _extras() -> Iterator[Status]:
             hint="pip install -e .",
         )
         return
-    needs: dict[str, list[tuple[str, str]]] = {extra: [] for extra in EXTRAS}
+    needs: dict[str, list[tuple[str, str]]] = {extra: [] for extra in EXTRAS if extra != _TOOLS}
     for line in listed:
         if (match := _REQUIREMENT.fullmatch(line.strip())) and match[3] in needs:
             needs[match[3]].append((match[1], match[2]))

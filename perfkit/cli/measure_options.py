@@ -14,7 +14,7 @@ from perfkit.cli.quantities import naming
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.record import record
-from perfkit.units import parse_bytes, parse_count, parse_traffic
+from perfkit.units import parse_count, parse_elements, parse_traffic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -231,7 +231,7 @@ def sizes(text: str | None, threads: str | None) -> dict[str, int]:
 
 def _size(text: str, option: str) -> int:
     try:
-        return parse_bytes(text)  # 16M is 2**24 elements, as memory sizes are
+        return parse_elements(text)
     except UsageError:
         pass
     try:

@@ -46,7 +46,9 @@ def roofline(
     dtype: bound_options.DTypeOption = None,
     op: Annotated[
         str | None,
-        typer.Option("--op", metavar="OPERATION", help="A named operation and its sizes, below."),
+        typer.Option(
+            "--op", metavar="OPERATION", help="A named operation and its sizes, below; 1M is 2^20."
+        ),
     ] = None,
     flops: Annotated[
         str | None, typer.Option("--flops", metavar="N", help="FLOP by hand: 137.4G or 1e12.")

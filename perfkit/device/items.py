@@ -11,6 +11,7 @@ from perfkit.analysis.measurement import Listed
 from perfkit.analysis.prediction import Demand, Flow
 from perfkit.device.measure import Item
 from perfkit.device.properties import Device, read_devices
+from perfkit.device.user_code import parted
 from perfkit.device.user_kernel import KernelSpec, case_of
 from perfkit.device.workloads.library import cannot_run, library, named
 from perfkit.errors import NoDevice, UsageError
@@ -92,9 +93,9 @@ def of_kernel(spec: KernelSpec, *, cold: bool | None) -> Item:
         InputError: one of its files is missing.
     """
     case = case_of(spec)
-    _refuse_missing(spec.path, *(array.file for array in case.arrays if array.file))
     if spec.reference is not None:
-        _refuse_missing_module(spec.reference)
+        _refuse_missing_module(spec.reference, "--reference")
+    _refuse_missing(spec.path, *(array.file for array in case.arrays if array.file))
     return Item(
         key=spec.kernel,
         name=spec.kernel,
@@ -114,8 +115,9 @@ def of_python(
 
     Raises:
         InputError: its file is missing.
+        UsageError: it names no function.
     """
-    _refuse_missing_module(function)
+    _refuse_missing_module(function, "--python")
     return Item(
         key=function,
         name=function,
@@ -134,9 +136,9 @@ def _refuse_missing(*paths: str) -> None:
             Path(path).stat()
 
 
-def _refuse_missing_module(function: str) -> None:
+def _refuse_missing_module(function: str, option: str) -> None:
     """The same for ``file.py:function``; modules are Python's to find."""
-    module = function.rpartition(":")[0]
+    module, _ = parted(function, option)
     if module.endswith(".py"):
         _refuse_missing(module)
 

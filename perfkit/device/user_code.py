@@ -19,12 +19,7 @@ def load(name: str, option: str) -> Callable[..., Any]:
     Raises:
         UsageError: no such module or function. What the module itself raises goes through.
     """
-    module_name, colon, function = name.rpartition(":")
-    if not colon or not module_name or not function:
-        raise UsageError(
-            f"{option} {name!r}: not a function",
-            hint="write module:function or folder/file.py:function",
-        )
+    module_name, function = parted(name, option)
     found: Any = _module(module_name, option, name)
     for part in function.split("."):
         if not hasattr(found, part):
@@ -34,6 +29,21 @@ def load(name: str, option: str) -> Callable[..., Any]:
         raise UsageError(f"{option} {name}: it is {type(found).__name__}, not a function")
     called: Callable[..., Any] = found
     return called
+
+
+def parted(name: str, option: str) -> tuple[str, str]:
+    """The module or file, and the function in it.
+
+    Raises:
+        UsageError: one of them is missing.
+    """
+    module, colon, function = name.rpartition(":")
+    if not colon or not module or not function:
+        raise UsageError(
+            f"{option} {name!r}: not a function",
+            hint="write module:function or folder/file.py:function",
+        )
+    return module, function
 
 
 def _module(name: str, option: str, whole: str) -> Any:

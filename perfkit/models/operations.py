@@ -1,6 +1,7 @@
 """Named operations: how many FLOP and how many bytes each needs at least.
 
 ``operation("gemm:4096x4096x4096", DType.F16)`` reads the name, the sizes and what follows them.
+Sizes are written as everywhere: ``16M`` is 2**24 elements.
 Bytes are compulsory traffic: every input read once, every output written once, nothing else. FLOP
 that a matrix unit can do are kept apart from the rest, which runs on SIMT cores in f32 (f64 for
 f64), whatever type the data have in memory.
@@ -21,6 +22,7 @@ from perfkit.kernel import DType
 from perfkit.models.operations_matrix import attention, conv2d, gemm
 from perfkit.models.operations_vector import elementwise, layernorm, reduction, softmax, transpose
 from perfkit.record import record
+from perfkit.units import parse_elements
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from perfkit.models.work import Work
 
 _MOST: Final = 2**40
-_WHOLE: Final = re.compile(r"[0-9]{1,18}")
 
 
 @record
@@ -141,12 +142,13 @@ def _options(text: str, found: Operation, given: list[str]) -> dict[str, Any]:
 
 
 def _size(text: str, value: str, what: str) -> int:
-    if not _WHOLE.fullmatch(value.strip()):
+    try:
+        number = parse_elements(value)
+    except UsageError:
         name = text.partition(":")[0].strip().lower()
         raise UsageError(
             f"{text!r}: {what} {value.strip()!r} is not a whole number", hint=f"write {usage(name)}"
-        )
-    number = int(value)
+        ) from None
     if number > _MOST or (number == 0 and what not in _MAY_BE_ZERO):
         least = 0 if what in _MAY_BE_ZERO else 1
         raise UsageError(f"{text!r}: {what} {number} is not in {least} to {_MOST}")

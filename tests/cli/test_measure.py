@@ -155,6 +155,10 @@ def test_no_gpu(refused, monkeypatch):
         ("measure nonsense", "no workload is called 'nonsense'"),
         ("measure copy --size m=4", "copy has no size 'm'"),
         ("measure copy --ceilings none.json", "none.json: cannot be read"),
+        (
+            "measure a.cu --kernel k --grid 1 --threads 1 --reference m.py",
+            "--reference 'm.py': not a function",
+        ),
         ("measure --spec none.yaml", "none.yaml: cannot be read"),
         ("measure none.yaml", "none.yaml: cannot be read"),
         ("measure none.cu --kernel k --grid 1 --threads 1", "none.cu: cannot be read"),
@@ -276,6 +280,9 @@ def test_python(perfkit, children, tmp_path):
         ("measure a.yaml --size 4", "stands alone"),
         ("measure a.yaml --kernel k", "--kernel is not for a.yaml"),
         ("measure --spec a.yaml --grid 1", "--grid is not for --spec"),
+        ("measure --python bench.py", "--python 'bench.py': not a function"),
+        ("measure --python m:", "not a function"),
+        ("measure --python :f", "not a function"),
         ("measure --python m:f --flops n", "names mean nothing here"),
         ("measure --python m:f --flops 1+", "--flops"),
         ("measure --python m:f --kernel k", "--kernel is not for --python"),
@@ -290,3 +297,16 @@ def test_what_is_refused(refused, children, line, words):
 @pytest.mark.parametrize("line", ["measure copy --device 7", "measure copy --device 0,1"])
 def test_a_device_that_is_not_there(refused, children, line):
     assert "there is no device" in refused(line, code=4)
+
+
+@pytest.mark.parametrize("name", ["bench.py", "bench", "bench.py:"])
+def test_python_code_without_its_function_is_refused_before_a_card_is_looked_for(
+    refused, monkeypatch, name
+):
+    def looked(*_):
+        raise AssertionError("the driver was asked")
+
+    monkeypatch.setattr(items, "read_devices", looked)
+    said = refused(f"measure --python {name}")
+    assert f"--python '{name}': not a function" in said
+    assert "write module:function" in said

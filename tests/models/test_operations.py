@@ -208,6 +208,20 @@ def test_the_usage_that_is_shown_works(name):
 
 
 @pytest.mark.parametrize(
+    ("text", "elements"),
+    [
+        ("100M", 100 * 2**20),
+        ("1.5k", 1536),
+        ("1e8", 10**8),
+        ("2Kx3", 6144),
+        ("256G", 2**38),
+    ],
+)
+def test_sizes_with_a_prefix_are_binary(text, elements):
+    assert operation(f"elementwise:{text}", F32) == operation(f"elementwise:{elements}", F32)
+
+
+@pytest.mark.parametrize(
     ("text", "hint"),
     [("gem:4", "write gemm:MxNxK["), ("conv:4", "write conv2d:N"), ("fft:4", "one of: gemm:")],
 )
@@ -220,7 +234,9 @@ def test_the_hint_for_an_unknown_operation(text, hint):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("elementwise:1M", "size '1M' is not a whole number"),
+        ("elementwise:1MB", "size '1MB' is not a whole number"),
+        ("elementwise:1.5", "size '1.5' is not a whole number"),
+        ("elementwise:1E", "size '1E' is not a whole number"),
         ("gem:4", "unknown operation 'gem'"),
         ("", "unknown operation ''"),
         ("gemm", "size '' is not a whole number"),
@@ -257,7 +273,7 @@ def test_bytes_are_packed_and_rounded_up():
     assert {product_type(one) for one in (DType.F8, DType.F6, DType.F4)} == {F16}
 
 
-@pytest.mark.parametrize("text", ["gemm", "gemm:", " GEMM:4096x", "gemm:1G", "gemm:64,batch=many"])
+@pytest.mark.parametrize("text", ["gemm", "gemm:", " GEMM:4096x", "gemm:1GB", "gemm:64,batch=many"])
 def test_a_size_that_is_none_shows_how_it_is_written(text):
     with pytest.raises(UsageError, match="is not a whole number") as error:
         operation(text, F16)
