@@ -144,16 +144,12 @@ def tell_left(attempts: Sequence[Attempt]) -> None:
 
 
 def tell_failure(one: Attempt) -> None:
-    """Say of a run that failed which it was and what it printed last."""
-    talk.note(f"{which(one)} of the {one.side}: {one.failure}")
-    tell_output(one)
+    """Say of a run that failed what the verdict does not: its last words, and what would help."""
+    if one.log:
+        talk.note(f"{which(one)} of the {one.side} printed: {one.log}")
+    if one.hint:
+        talk.note(one.hint)
 
 
 def which(one: Attempt) -> str:
     return f"run {one.number}" if one.number else "warm-up"
-
-
-def tell_output(one: Attempt) -> None:
-    """Say what a run that failed printed last."""
-    if one.log:
-        talk.note(f"it printed: {one.log}")

@@ -275,10 +275,11 @@ def _collected(program: Program, what: What, how: Collection) -> tuple[ResultFil
         talk.note("nothing is recorded")
         raise typer.Exit(EXIT_INTERRUPTED)
     collect_options.tell_left(attempts)
-    if (failure := attempts[-1].failure) is not None:
-        collect_options.tell_output(attempts[-1])
+    last = attempts[-1]
+    if last.failure is not None:
+        collect_options.tell_failure(last)
         raise DeviceError(
-            f"{collect_options.which(attempts[-1])}: {failure}",
+            f"{collect_options.which(last)}: {last.failure}",
             where=program.title,
             hint="nothing is recorded: a baseline holds only what was measured",
         )

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 _MOST_BYTES: Final = 256 * 2**20
 WALL: Final = "wall"
 _NO_RESULTS: Final = (
-    "write --metric wall, --metric with a regular expression that has one group around the number, "
-    "or {out} in the command for the file it writes its results to"
+    "write --metric wall, --metric 'time: ([0-9.]+) ms', or {out} in the command for its file"
 )
 
 
@@ -84,12 +83,12 @@ class Side:
                 monitors=self._monitors,
             )
             found = ResultFile(kind="", origin="", runs=())
-            failure, log = done.failure, done.log
+            failure, hint, log = done.failure, None, done.log
             if failure is None:
                 try:
                     found = self._found(done, paths[0], paths[2], before)
                 except InputError as error:
-                    failure = f"{error.message} ({error.hint})" if error.hint else error.message
+                    failure, hint = error.message, error.hint
                     log = tail(paths[0])
         runs = self._checked(found.runs, number, failure)
         broken = next((run for run in runs if run.failure), None)
@@ -103,6 +102,7 @@ class Side:
             runs=runs,
             environment=found.environment,
             failure=failure,
+            hint=hint,
             log=log,
             clock_hz=done.clock_hz,
             throttles=done.throttles,

@@ -34,6 +34,7 @@ class Attempt:
     runs: tuple[Run, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)  #: as its results tell
     failure: str | None = None
+    hint: str | None = None  #: what would help, where that is known
     log: str = ""  #: the end of what it printed, where it failed
     clock_hz: float | None = None  #: median of the SM clocks while it ran
     throttles: tuple[str, ...] = ()  #: what held them down

@@ -108,8 +108,7 @@ def _worse(unit: Unit) -> tuple[str, str]:
 
 def _message(item: Comparison, one: Estimate, decision: Decision) -> str:
     worse, better = _worse(item.baseline.unit)
-    change = expm1(one.change)
-    text = f"{percent(change)} {worse if change > 0 else better}"
+    text = _change(one, decision, worse, better)
     if one.error < inf:
         low, high = expm1(decision.low), expm1(decision.high)
         text += f" ({signed(low)} to {signed(high)})"
@@ -132,6 +131,15 @@ def _message(item: Comparison, one: Estimate, decision: Decision) -> str:
     }
     text += f": {tails[decision.reason]}"
     return text if one.evidence in {"runs", "pairs"} else f"{text} ({_basis(one)})"
+
+
+def _change(one: Estimate, decision: Decision, worse: str, better: str) -> str:
+    size = percent(expm1(one.change))
+    if size == "0%":
+        if decision.reason not in {Reason.IMPROVED, Reason.WORSE}:
+            return "no change"
+        size = "less than 0.01%"
+    return f"{size} {worse if one.change > 0 else better}"
 
 
 def _basis(one: Estimate) -> str:

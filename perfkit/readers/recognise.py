@@ -90,7 +90,8 @@ _REPORT: Final = b"NVR\0"  #: how Nsight Compute's own files begin
 _HEADER: Final = re.compile(r'"ID","Process ID"|\b(?:time|duration) ?\(|benchmark', re.IGNORECASE)
 _DOCUMENT: Final = re.compile(r"^[\[{]", re.MULTILINE)
 _MOST_ATTEMPTS: Final = 200  #: lines of a log that begin like a document and are none
-_HINT: Final = f"results can be of {', '.join(KNOWN)}"
+#: in two lines: in one it would have more than 200 columns
+_HINT: Final = f"results can be of {', '.join(KNOWN[:5])},\n  {', '.join(KNOWN[5:])}"
 
 
 def read_results(

@@ -50,7 +50,7 @@ def test_what_a_file_calls_runs_is_one_process():
         ("time: 0 ms", None, ("bench",), "no possible measurement"),
         ("time: nan ms", None, ("bench",), "no possible measurement"),
         ("time: 3 apples", Metric(benchmark="b", pattern=r": (\d)"), ("bench",), "no unit"),
-        ("gibberish", FILES, ("bench",), "no known kind of results.*--metric wall"),
+        ("gibberish", FILES, ("bench",), "^what it prints: no known kind of results$"),
         ("", FILES, ("bench",), "what it prints"),
         ("gibberish", FILES, ("bench", "{out}"), r"\{out\}: no known kind"),
         (CSV.format(1, 0), FILES, ("bench",), "gemm: .*no possible measurement"),
@@ -64,6 +64,18 @@ def test_a_run_without_a_number_has_failed(text, metric, words, message):
 
     assert re.search(message, one.failure)
     assert any(run.failure and not run.values for run in one.runs)
+
+
+@pytest.mark.parametrize(
+    ("words", "helps"),
+    [(("bench",), "--metric wall"), (("bench", "{out}"), "google-benchmark")],
+)
+def test_what_would_help_stands_apart_from_what_failed(words, helps):
+    one = side("baseline", ["gibberish"], FILES, words).attempt(1)
+    assert helps in one.hint
+    assert helps not in one.failure
+    assert max(map(len, one.hint.splitlines())) < 120  # beside the reason it made 280 columns
+    assert side("baseline", ["gibberish"] * 2, FILES, run_1="ended").attempt(1).hint is None
 
 
 def test_what_was_printed_instead_of_the_number_is_kept():

@@ -54,6 +54,8 @@ def test_a_clear_slow_down_fails_with_student_s_interval():
 
 def test_the_same_code_passes_and_a_faster_one_is_called_improved():
     assert one(runs(CALM), runs(CALM[::-1])).reason is Reason.WITHIN
+    assert one(runs(CALM), runs(CALM)).message.startswith("no change (-")
+    assert one(runs(CALM), runs(scaled(1.0002))).message.startswith("0.02% slower (-")
     faster = one(runs(CALM), runs(scaled(0.9)))
     assert (faster.status, faster.reason) == (Status.PASS, Reason.IMPROVED)
     assert "surely faster" in faster.message

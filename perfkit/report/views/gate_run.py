@@ -68,6 +68,7 @@ def _attempt(one: Attempt) -> dict[str, Any]:
         "first": one.first,
         "wall_s": one.wall_s,
         "failure": one.failure,
+        "hint": one.hint,
         "log": one.log,
         "sm_clock_hz": one.clock_hz,
         "throttles": list(one.throttles),
