@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from perfkit.errors import InputError
 from perfkit.readers.checks import amount, checked, mapping, sequence, text
-from perfkit.readers.quantities import quantity
+from perfkit.readers.quantities import quantity, scaled
 from perfkit.readers.results import ResultFile, Run, Unit
 
 PREFERRED: Final = ("time",)
@@ -124,7 +124,7 @@ def _add(series: _Series, entry: dict[str, Any], where: str) -> None:
             continue
         value = entry[key]
         number = value if type(value) is float else amount(value, f"{where}.{key}")
-        seconds = number / a_second
+        seconds = scaled(number, per=a_second)
         if metric in values:
             values[metric][1].append(seconds)
         else:
@@ -169,7 +169,7 @@ def _summary(name: str, series: _Series) -> Run:
     samples = None
     if centre is not None and "real_time" in centre:
         time = amount(centre["real_time"], f"{where}.real_time")
-        values = (time / _a_second(centre, where),)
+        values = (scaled(time, per=_a_second(centre, where)),)
         samples = centre.get("repetitions")
     spread = series.aggregates.get("cv", {}).get("real_time")
     return checked(

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from perfkit import files
 from perfkit.errors import InputError
 from perfkit.readers.numerals import Mark, MixedNumeralsError, decimal_mark, number
+from perfkit.readers.quantities import scaled
 from perfkit.record import record
 
 #: how the first line of an export begins
@@ -197,8 +198,8 @@ def _units() -> Mapping[str, tuple[str, float]]:
         table[f"{prefix}hz"] = table[f"{prefix}Hz"] = ("hz", factor)
     for prefix, factor in _TIMES.items():
         table[f"{prefix}s"] = table[f"{prefix}second"] = ("s", factor)
-        table[f"cycle/{prefix}second"] = ("hz", 1 / factor)
-        table[f"byte/{prefix}second"] = ("byte/s", 1 / factor)
+        table[f"cycle/{prefix}second"] = ("hz", float(round(1 / factor)))
+        table[f"byte/{prefix}second"] = ("byte/s", float(round(1 / factor)))
     table["sec"] = ("s", 1.0)
     return table
 
@@ -209,7 +210,7 @@ _UNITS: Final = _units()
 def _value(name: str, unit: str, text: str, mark: Mark) -> Value:
     kind, factor = _UNITS.get(unit, ("", 1.0))
     amount = number(text, mark)
-    return Value(name, kind, None if amount is None else amount * factor, text)
+    return Value(name, kind, None if amount is None else scaled(amount, factor), text)
 
 
 def _notes(profiles: Sequence[Profile], mark: Mark) -> Iterator[str]:

@@ -16,7 +16,7 @@ from perfkit.errors import InputError
 from perfkit.readers import table
 from perfkit.readers.checks import checked
 from perfkit.readers.numerals import Mark, is_number
-from perfkit.readers.quantities import quantity
+from perfkit.readers.quantities import quantity, scaled
 from perfkit.readers.results import ResultFile, Run, Unit
 
 PREFERRED: Final = ("gpu_time", "range_time", "host_time")
@@ -160,7 +160,7 @@ def _sums(report: Report, rows: _Rows, origin: str, mark: Mark) -> Iterator[Run]
         yield checked(
             Run(
                 benchmark=name,
-                values=(table.cell(cells[report.time], mark, where) / report.a_second,),
+                values=(scaled(table.cell(cells[report.time], mark, where), per=report.a_second),),
                 unit=Unit.SECONDS,
                 metric=report.metric,
                 spread=spread,
@@ -173,7 +173,8 @@ def _sums(report: Report, rows: _Rows, origin: str, mark: Mark) -> Iterator[Run]
 def _trace(report: Report, rows: _Rows, origin: str, mark: Mark) -> Iterator[Run]:
     samples: dict[str, tuple[int, list[float]]] = {}
     for line, cells in rows:
-        seconds = table.cell(cells[report.time], mark, f"{origin}:{line}") / report.a_second
+        typed = table.cell(cells[report.time], mark, f"{origin}:{line}")
+        seconds = scaled(typed, per=report.a_second)
         samples.setdefault(cells[report.name], (line, []))[1].append(seconds)
     for name, (line, values) in samples.items():
         yield checked(

@@ -16,7 +16,7 @@ from perfkit.errors import InputError
 from perfkit.readers import table
 from perfkit.readers.checks import checked
 from perfkit.readers.numerals import Mark
-from perfkit.readers.quantities import quantity
+from perfkit.readers.quantities import quantity, scaled
 from perfkit.readers.results import ResultFile, Run, Unit
 
 PREFERRED: Final = ()
@@ -144,7 +144,7 @@ def _runs(
         if known is None:
             samples[key] = known = []
             lines[key] = line
-        known.append(value * unit.times / unit.per)
+        known.append(scaled(value, unit.times, unit.per))
         for label in (metric,) if typed else (metric, ""):  # rows without one are one series
             if units.setdefault((name, label), unit.unit) is not unit.unit:
                 message = f"{name!r} is in {unit.unit} here, in {units[name, label]} before"
@@ -190,9 +190,9 @@ def _further(
         series.pair = pair
     if noise := text("noise"):
         share = table.cell(noise.removesuffix("%"), mark, where)
-        series.noise = share / 100 if noise.endswith("%") else share
+        series.noise = scaled(share, per=100) if noise.endswith("%") else share
     if clock := text("clock_mhz"):
-        hertz = table.cell(clock, mark, where) * 1e6
+        hertz = scaled(table.cell(clock, mark, where), 1e6)
         if not 0 < hertz < math.inf:
             raise InputError(f"a clock of {clock} MHz", where=where)
         series.clocks.append(hertz)

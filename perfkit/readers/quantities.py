@@ -8,9 +8,34 @@ from typing import Final, NamedTuple
 
 from perfkit.readers.results import Unit
 
+#: powers of ten that move the decimal point of what was written, as numbers
+_SHIFTS: Final = {
+    float(f"1e{power}"): power for power in (-12, -9, -6, -3, -2, 3, 6, 9, 12, 15, 18)
+}
+
+
+def scaled(value: float, times: float = 1.0, per: float = 1.0) -> float:
+    """``value * times / per``, of a power of ten the float nearest to the decimals of ``value``.
+
+    Arithmetic gives its neighbour now and then, which looks like digits that nobody measured.
+
+    >>> scaled(105.861, per=1e6), 105.861 / 1e6
+    (0.000105861, 0.00010586100000000001)
+    """
+    shift = _SHIFTS.get(times / per)
+    if shift is None:
+        return value * times / per
+    digits = repr(value)
+    try:
+        return float(f"{digits}e{shift}")
+    except ValueError:  # it has an exponent, or is infinite or none
+        from decimal import Decimal
+
+        return float(Decimal(digits).scaleb(shift))
+
 
 class Quantity(NamedTuple):
-    """``value * times / per`` is in ``unit``: dividing by 1000 rounds once, times 0.001 twice."""
+    """``value * times / per`` is in ``unit``."""
 
     unit: Unit
     times: float = 1.0
@@ -18,7 +43,7 @@ class Quantity(NamedTuple):
 
     def of(self, value: float) -> float:
         """``value`` of the spelled unit, in ``unit``."""
-        return value * self.times / self.per
+        return scaled(value, self.times, self.per)
 
 
 #: spelling -> how many of them are a second

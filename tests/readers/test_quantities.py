@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import random
+from fractions import Fraction
+
 import pytest
 
 from perfkit.readers.quantities import quantity
@@ -49,6 +53,26 @@ def test_spellings(text, unit, one):
     assert found is not None
     assert found.unit is unit
     assert found.of(1.0) == pytest.approx(one)
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns", "ps", "%", "GB/s", "TFLOPS"])
+def test_what_is_converted_is_the_float_nearest_to_what_was_written(unit):
+    found = quantity(unit)
+    factor = Fraction(found.times) / Fraction(found.per)
+    chance = random.Random(7)
+    texts = [repr(chance.uniform(1e-5, 1e5)) for _ in range(2000)]
+    texts += [f"{chance.uniform(0.1, 1000):.3f}" for _ in range(2000)]
+    for text in [*texts, "0", "1e-05", "1e+16", "2.5e-310", "-3.7"]:
+        right = float(Fraction(text) * factor)
+        assert found.of(float(text)) == right, text
+
+
+def test_what_needs_no_conversion_or_has_no_decimals_stays():
+    assert quantity("s").of(0.1234567890123456) == 0.1234567890123456
+    assert quantity("MiB").of(1.5) == 1.5 * 2**20
+    assert quantity("ms").of(math.inf) == math.inf
+    assert math.isnan(quantity("ms").of(math.nan))
+    assert quantity("us").of(250) == 0.00025
 
 
 @pytest.mark.parametrize(
