@@ -26,6 +26,11 @@ _FURTHER: Final = ("run", "pair", "metric", "noise", "spread", "clock_mhz", "hig
 #: how a text says whether higher is better
 TRUTHS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _DELIMITERS: Final = (",", ";", "\t")
+#: what counts is how runs repeat: ten processes taken for one say nothing of that
+_ONE_RUN: Final = (
+    "a CSV file without a column run is one run, and rows of one benchmark are its samples: where "
+    "each row is a process of its own, number them in such a column"
+)
 #: units that do not tell which way is better: a hit rate, a share of stalls
 _EITHER_WAY: Final = {Unit.RATIO, Unit.COUNT}
 
@@ -96,6 +101,8 @@ def read(lines: Sequence[str], first: int, origin: str, mark: Mark | None = None
             f"{origin}: shares and counts are taken to be better when lower; a column "
             "higher_is_better says otherwise"
         )
+    if "run" not in columns and any(len(run.values) > 1 for run in runs):
+        notes.append(_ONE_RUN)
     return ResultFile(kind="csv", origin=origin, runs=runs, notes=tuple(notes))
 
 

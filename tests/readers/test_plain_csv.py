@@ -165,3 +165,17 @@ def test_a_metric_that_is_named_as_the_default_is_the_same_series(tmp_path):
         read_results(written(tmp_path, head, "k,1,s,", "k,2,GB/s,"))
     with pytest.raises(InputError, match=r"p\.csv:3: 'k' is in s here, in B/s before"):
         read_results(written(tmp_path, head, "k,1,GB/s,time", "k,2,s,"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("benchmark,value,unit\na,1,s\na,2,s\nb,1,s\n", True),
+        ("benchmark,value,unit\na,1,s\nb,1,s\n", False),
+        ("benchmark,run,value,unit\na,1,1,s\na,1,2,s\n", False),
+    ],
+)
+def test_rows_that_become_samples_of_one_run_are_said_to_be_that(tmp_path, text, said):
+    found = read_results(written(tmp_path, *text.splitlines()))
+    assert any("column run" in note for note in found.notes) is said
+    assert [run.run for run in found.runs if run.benchmark == "a"] in ([None], ["1"])
