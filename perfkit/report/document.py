@@ -102,6 +102,7 @@ class Cell(NamedTuple):
 
     raw: Any
     text: str
+    look: str = ""  #: how serious it is, for formats that have weights and colours
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
-from typing import Any
+from typing import Any, Final
 
 from perfkit.report.chart.words import clean
 from perfkit.report.document import Cell, Column, Table
+
+#: letters of a name that stands on one line whatever is in it
+_ONE_WORD: Final = 32
 
 
 def text(value: str) -> str:
@@ -21,6 +24,21 @@ def paragraph(value: str, *, faint: bool = False) -> str:
 
 def listing(values: Iterable[str]) -> str:
     return "<ul>" + "".join(f"<li>{text(value)}</li>" for value in values) + "</ul>"
+
+
+def points(values: Iterable[str]) -> str:
+    """A list of what is HTML already."""
+    return "<ul>" + "".join(f"<li>{value}</li>" for value in values) + "</ul>"
+
+
+def link(name: str, title: str) -> str:
+    """To a section of the page."""
+    return f'<a href="#{name}">{text(title)}</a>'
+
+
+def outcome(words: str, look: str) -> str:
+    """With its colour and weight."""
+    return f'<span class="{look}">{text(words)}</span>'
 
 
 def section(name: str, title: str, parts: Iterable[str]) -> str:
@@ -44,7 +62,8 @@ def table(one: Table, *, level: int = 3, rows: Iterable[str] | None = None) -> s
     """
     title = one.title or "table"
     head = "".join(
-        f'<th scope="col"{_side(column)}>{text(column.title)}</th>' for column in one.columns
+        f'<th scope="col"{_class("l" if column.is_left else "")}>{text(column.title)}</th>'
+        for column in one.columns
     )
     body = "\n".join((row(one, each) for each in one.rows) if rows is None else rows)
     drawn = (
@@ -57,8 +76,8 @@ def table(one: Table, *, level: int = 3, rows: Iterable[str] | None = None) -> s
     return f"<h{level}>{text(title)}</h{level}>\n{drawn}" if one.title else drawn
 
 
-def _side(column: Column) -> str:
-    return ' class="l"' if column.is_left else ""
+def _class(kinds: str) -> str:
+    return f' class="{kinds}"' if kinds else ""
 
 
 def row(one: Table, values: tuple[Any, ...], *, longest: int | None = None) -> str:
@@ -88,4 +107,8 @@ def _cell(column: Column, value: Any, longest: int | None) -> str:
     raw = value.raw if isinstance(value, Cell) else value
     is_number = isinstance(raw, int | float) and not isinstance(raw, bool)
     key = f' data-v="{raw}"' if is_number and shown != str(raw) else ""
-    return f"<td{_side(column)}{key}>{text(shown)}</td>"
+    # h100-sxm5 is one word
+    one = "n" if "-" in shown[1:] and " " not in shown and len(shown) <= _ONE_WORD else ""
+    look = value.look if isinstance(value, Cell) else ""
+    kinds = " ".join(filter(None, ("l" if column.is_left else "", look, one)))
+    return f"<td{_class(kinds)}{key}>{text(shown)}</td>"

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from perfkit.errors import NoExtra
 from perfkit.report import charts
 from perfkit.report.chart import figure, svg
 from perfkit.report.chart.theme import TOKENS
-from perfkit.report.page import about, markup, room, shell
+from perfkit.report.page import about, markup, room, shell, summary
 from perfkit.report.page.results import Result, shortened
 from perfkit.report.page.sections import SECTIONS
-from perfkit.report.page.tables import items, tables, value
+from perfkit.report.page.tables import items, tables
 from perfkit.report.schema import title as title_of
 
 if TYPE_CHECKING:
@@ -39,9 +38,9 @@ def render(
         failed: what could not be read, in words.
     """
     found = shortened(found)
-    topics = list(dict.fromkeys(one.topic for one in found))
     drawing = _Drawing()
-    by_topic = {topic: [one for one in found if one.topic == topic] for topic in topics}
+    by_topic = summary.by_topic(found)
+    topics = list(by_topic)
     fitted = room.fitted({topic: tables(topic, mine) for topic, mine in by_topic.items()})
     parts = [_topic(topic, mine, fitted[topic], drawing) for topic, mine in by_topic.items()]
     closing = [
@@ -49,18 +48,14 @@ def render(
         ("repeat", "How to repeat it", about.repeat(found)),
         ("environment", "Environment", about.environment(found)),
     ]
-    links = [("summary", "Summary"), *((f"topic-{t}", _name(t)) for t in topics)]
+    links = [("summary", "Summary"), *((f"topic-{t}", summary.name(t)) for t in topics)]
     links += [(name, heading) for name, heading, body in closing if body]
     body = [
-        markup.section("summary", "Summary", _summary(found, topics, failed, drawing)),
+        markup.section("summary", "Summary", _summary(by_topic, failed, drawing)),
         *parts,
         *(markup.section(name, heading, [part]) for name, heading, part in closing if part),
     ]
     return shell.whole(title, body, links=links), drawing.missing
-
-
-def _name(topic: str) -> str:
-    return topic.replace("-", " ").capitalize().replace("Gpu", "GPU")
 
 
 class _Drawing:
@@ -128,7 +123,7 @@ def _topic(
         markup.folded("Notes", markup.listing(listed)) if notes else "",
         markup.paragraph(f"{left:,} more notes are in the files") if left > 0 else "",
     ]
-    return markup.section(f"topic-{topic}", _name(topic), parts)
+    return markup.section(f"topic-{topic}", summary.name(topic), parts)
 
 
 def _with_note(one: room.Shown) -> tuple[str, ...]:
@@ -144,14 +139,9 @@ def _notes(one: Result) -> Iterator[str]:
 
 
 def _summary(
-    found: Sequence[Result], topics: Sequence[str], failed: Sequence[str], drawing: _Drawing
+    by_topic: Mapping[str, Sequence[Result]], failed: Sequence[str], drawing: _Drawing
 ) -> Iterator[str]:
-    yield markup.paragraph(
-        f"{_count(len(found), 'file')} of results: {', '.join(map(_name, topics))}."
-    )
-    yield markup.listing(
-        _line(topic, [one for one in found if one.topic == topic]) for topic in topics
-    )
+    yield from summary.lines(by_topic)
     if drawing.missing:
         yield markup.paragraph(f"Without charts: {drawing.missing}")
     if drawing.left_out:
@@ -166,29 +156,3 @@ def _summary(
         yield markup.listing(texts)
         if more:
             yield markup.paragraph(more)
-
-
-def _line(topic: str, mine: Sequence[Result]) -> str:
-    """How many rows, and how often each outcome."""
-    parts = SECTIONS.get(topic, ())
-    if not parts:
-        return f"{_name(topic)}: {_count(len(mine), 'file')}"
-    rows = [row for one in mine for row in items(one.content, parts[0].path)]
-    text = f"{_name(topic)}: {_count(len(rows), 'row')}"
-    if (key := parts[0].tally) is None:
-        return text
-    counts = Counter(_outcome(value(row, key)) for row in rows)
-    said = ", ".join(f"{outcome} {count}" for outcome, count in counts.most_common())
-    return f"{text}; {key.replace('_', ' ')}: {said}" if said else text
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def _outcome(given: object) -> str:
-    if isinstance(given, list):
-        return " and ".join(map(_outcome, given)) or "nothing"
-    if isinstance(given, bool):
-        return "yes" if given else "no"
-    return str(given).replace("_", " ")

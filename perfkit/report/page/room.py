@@ -89,7 +89,7 @@ def _note(table: Table, tally: str | None, shown: int, abridged: int) -> str | N
     """What is not there, and where it is."""
     parts = []
     if shown < len(table.rows):
-        which = f"of each {tally.replace('_', ' ')} as many" if tally else "the first"
+        which = "of each outcome as many" if tally else "the first"
         parts.append(f"{shown:,} of {len(table.rows):,} rows are shown, {which}")
     if abridged:
         texts = "1 long text is" if abridged == 1 else f"{abridged:,} long texts are"

@@ -20,7 +20,7 @@ class Rows(NamedTuple):
 
 _WHO: Final = ("kernel", "target")
 _VERDICT: Final = (
-    "benchmark", "static.arch", "static.gpu", "metric", "status", "reason", "message",
+    "status", "benchmark", "static.arch", "static.gpu", "metric", "reason", "message",
     "baseline_value", "candidate_value", "ratio", "next_step",
 )  # fmt: skip
 _ACCESS: Final = ("pattern", "layout", "width_bytes", "lanes")
@@ -47,13 +47,17 @@ SECTIONS: Final[dict[str, tuple[Rows, ...]]] = {
     "fits": (
         Rows(
             "results",
-            (*_WHO, "block_threads", "registers_per_thread", "static_shared_bytes",
-             "dynamic_shared_bytes", "launches", "blocks_per_sm", "occupancy", "limited_by",
-             "obstacles[].message"),
+            (*_WHO, "launches", "obstacles[].message", "block_threads", "registers_per_thread",
+             "static_shared_bytes", "dynamic_shared_bytes", "blocks_per_sm", "occupancy",
+             "limited_by"),
             "launches",
         ),
     ),
-    "diff": (Rows("changes"), Rows("new", title="New"), Rows("vanished", title="Vanished")),
+    "diff": (
+        Rows("changes", tally="status"),
+        Rows("new", title="New"),
+        Rows("vanished", title="Vanished"),
+    ),
     "roofline": (
         Rows(
             "results",
@@ -109,9 +113,8 @@ SECTIONS: Final[dict[str, tuple[Rows, ...]]] = {
     "measure": (
         Rows(
             "devices[].measurements",
-            ("name", "median_s", "prediction.bound_s", "prediction.expected_s",
-             "prediction.bound_by", "share_of_bound", "bytes_per_s", "flop_per_s", "occupancy",
-             "verdict"),
+            ("name", "verdict", "median_s", "prediction.bound_s", "prediction.expected_s",
+             "prediction.bound_by", "share_of_bound", "bytes_per_s", "flop_per_s", "occupancy"),
             "verdict",
         ),
     ),
@@ -137,8 +140,9 @@ SECTIONS: Final[dict[str, tuple[Rows, ...]]] = {
     "gate-history": (
         Rows(
             "series",
-            ("benchmark", "metric", "unit", "gpu", "higher_is_better", "noise", "enough_commits",
-             "changes[].first_commit", "changes[].ratio", "changes[].worse"),
+            ("benchmark", "metric", "unit", "gpu", "changes[].worse", "changes[].first_commit",
+             "changes[].ratio", "commits[].median", "noise"),
+            "changes[].worse",
         ),
     ),
     "baseline": (
@@ -160,7 +164,7 @@ SECTIONS: Final[dict[str, tuple[Rows, ...]]] = {
     "gpu-list": (Rows("gpus"),),
     "gpu-compare": (Rows("gpus"),),
     "arch-check": (Rows("findings"),),
-    "doctor": (Rows("checks"),),
+    "doctor": (Rows("checks", tally="state"),),
     "latency": (Rows("results"),),
     "measure-list": (Rows("kernels"),),
     "gpu": (Rows("peaks"),),

@@ -6,12 +6,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from perfkit.gate.words import signed
 from perfkit.readers.results import Unit
-from perfkit.report.document import Cell, Column, Table
+from perfkit.report.document import ABSENT, Cell, Column, Table
 from perfkit.report.document import Unit as Kind
+from perfkit.report.page import outcomes
 from perfkit.report.page.results import Result
 from perfkit.report.page.sections import SECTIONS, Rows
+from perfkit.report.page.titles import title
 from perfkit.report.views.baseline import value_text
+from perfkit.report.views.gate_history import short, sparkline
 
 #: how names of values end, or what they are -> unit; the first that matches
 _PATTERNS: Final[tuple[tuple[str, Kind], ...]] = (
@@ -33,6 +37,9 @@ _ELSEWHERE: Final = frozenset({"schema", "made_by", "sources", "conflicts", "unk
 _FILE: Final = Column("file", "file")
 _NAMED: Final = frozenset({"gpu"})  #: topics whose rows do not say what they are of
 _SENTENCES: Final = frozenset({"message"})
+#: columns whose values are words of a program: too_noisy; names keep their underscores
+_CODES: Final = frozenset({"reason", "symptom", "bound_by", "limited_by", "how", "kind"})
+_CODE: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
 #: of measured values; what is counted or a ratio has none to show
 _UNITS: Final = frozenset(Unit) - {Unit.COUNT, Unit.RATIO}
 
@@ -48,7 +55,9 @@ def tables(topic: str, found: Sequence[Result]) -> list[tuple[Table, str | None]
 
 
 def _table(topic: str, rows: Rows, found: Sequence[Result]) -> Table:
+    """What needs attention first; otherwise in the order of the files."""
     pairs = [(one.name, row) for one in found for row in items(one.content, rows.path)]
+    pairs.sort(key=lambda pair: outcomes.severity(rows.tally, pair[1]))
     keys = rows.columns or tuple(dict.fromkeys(key for _, row in pairs for key in plain(row)))
     files = len(found) > 1
     columns = [_column(key, [value(row, key) for _, row in pairs]) for key in keys]
@@ -58,7 +67,7 @@ def _table(topic: str, rows: Rows, found: Sequence[Result]) -> Table:
         rows=tuple(
             ((name,) if files else ())
             + tuple(
-                _measured(row, key) or _shown(value(row, key), column)
+                _special(row, key) or _shown(value(row, key), column)
                 for key, column in zip(keys, columns, strict=True)
             )
             for name, row in pairs
@@ -120,17 +129,7 @@ def value(row: Mapping[str, Any], key: str) -> Any:
 
 def _column(key: str, values: Sequence[Any]) -> Column:
     last = key.replace("[]", "").rpartition(".")[2]
-    title = key.removeprefix("static.").replace("[]", "").replace(".", " ").replace("_", " ")
-    return Column(key=key, title=_without_unit(title), unit=_unit(last, values))
-
-
-def _without_unit(title: str) -> str:
-    """Cells carry their unit.
-
-    >>> _without_unit("hardware l1 bytes"), _without_unit("time s"), _without_unit("flop per s")
-    ('hardware l1', 'time', 'flop per s')
-    """
-    return re.sub(r"(?<=\w)(?<!per) (bytes|s|mhz|hz|percent)$", "", title)
+    return Column(key=key, title=title(key), unit=_unit(last, values))
 
 
 def _unit(key: str, values: Sequence[Any]) -> Kind:
@@ -156,6 +155,21 @@ def _word(one: Any) -> str:
     return f"{one:.4g}" if isinstance(one, float) else str(one)
 
 
+def _special(row: Mapping[str, Any], key: str) -> Cell | None:
+    """What takes more of a row than its one value."""
+    if (outcome := outcomes.of(key, row)) is not None:
+        return outcome.cell()
+    if key == "commits[].median":
+        medians = value(row, key)
+        # on a scale of logarithms
+        return Cell(None, sparkline(medians) if medians and min(medians) > 0 else ABSENT)
+    if key == "changes[].ratio":
+        return Cell(None, ", ".join(signed(ratio - 1) for ratio in value(row, key)) or ABSENT)
+    if key == "changes[].first_commit":
+        return Cell(None, ", ".join(map(short, value(row, key))) or ABSENT)
+    return _measured(row, key)
+
+
 def _measured(row: Mapping[str, Any], key: str) -> Cell | None:
     """A value whose unit stands beside it."""
     given, unit = row.get(key), row.get("unit")
@@ -175,4 +189,6 @@ def _shown(given: Any, column: Column) -> Any:
         return Cell(given, "default")
     if column.unit == "bytes" and isinstance(given, float):
         return int(given)
+    if column.unit == "text" and isinstance(given, str) and _CODE.fullmatch(given):
+        return given.replace("_", " ") if column.key in _CODES else given
     return given

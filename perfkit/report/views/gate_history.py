@@ -118,14 +118,14 @@ def _said(trace: Trace, risk: float) -> str:
         return "none"
     last = trace.steps[-1]
     more = f", and {len(trace.steps) - 1} before" if len(trace.steps) > 1 else ""
-    return f"{_size(last)} at {_short(last.first.name)}{more}"
+    return f"{_size(last)} at {short(last.first.name)}{more}"
 
 
 def _size(step: Step) -> str:
     return f"{signed(step.change.ratio - 1)} ({'worse' if step.worse else 'better'})"
 
 
-def _short(commit: str) -> str:
+def short(commit: str) -> str:
     """A commit's hash cut short; a date, a tag or any other name of usual length stays."""
     if len(commit) > _NAME and all(c in "0123456789abcdef" for c in commit):
         return commit[:_NAME]
@@ -135,7 +135,7 @@ def _short(commit: str) -> str:
 def _step(trace: Trace, step: Step) -> tuple[Any, ...]:
     earliest, latest = step.change.earliest, step.change.latest
     others = [
-        _short(trace.commits[place].name)
+        short(trace.commits[place].name)
         for place in (earliest, latest)
         if place != step.change.at and place < len(trace.commits)
     ]
@@ -143,8 +143,8 @@ def _step(trace: Trace, step: Step) -> tuple[Any, ...]:
         trace.benchmark,
         trace.metric,
         trace.gpu or None,
-        _short(step.first.name),
-        _short(step.last.name),
+        short(step.first.name),
+        short(step.last.name),
         step.first.date.date().isoformat(),
         Cell(step.before, value_text(step.before, trace.unit)),
         Cell(step.after, value_text(step.after, trace.unit)),
@@ -160,7 +160,7 @@ def _commits(trace: Trace) -> Iterator[tuple[Any, ...]]:
             trace.benchmark,
             trace.metric,
             trace.gpu or None,
-            _short(one.name),
+            short(one.name),
             one.date.isoformat(timespec="seconds"),
             one.runs,
             Cell(one.value, value_text(one.value, trace.unit)),
@@ -192,7 +192,7 @@ def _notes(found: History) -> Iterator[str]:
     for trace in found.traces:
         for step in trace.steps:
             if step.causes:
-                where = _short(step.first.name)
+                where = short(step.first.name)
                 yield f"{trace.benchmark}: at {where} also changed: {'; '.join(step.causes)}"
 
 
@@ -204,7 +204,7 @@ def _disagreeing(odd: list[Trace]) -> str:
     which = "such as " if len(names) > 1 else ""
     return (
         f"dates and the order in which runs were added disagree: {many} dated before the one ahead "
-        f"({which}{_short(first.name)}, {first.date.date().isoformat()}); they stand in the order "
+        f"({which}{short(first.name)}, {first.date.date().isoformat()}); they stand in the order "
         "in which they were added, --order date or git gives another"
     )
 

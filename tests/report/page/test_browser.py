@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
 from perfkit.cli.app import main
 
+GOLDEN = Path(__file__).parents[2] / "golden"
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
@@ -40,6 +42,7 @@ def path(tmp_path_factory):
     content = json.loads((folder / "occupancy.json").read_text("utf-8"))
     content["results"][0]["kernel"] = "<script>document.title = 'hacked'</script><img src=x>"
     (folder / "occupancy.json").write_text(json.dumps(content), "utf-8")
+    files.append(str(GOLDEN / "gate.json"))
     page = folder / "report.html"
     assert main(["report", *files, "-o", str(page)]) == 0
     return page
@@ -229,6 +232,12 @@ def test_every_text_has_the_contrast_that_wcag_asks_for(browser, path, scheme):
     ratios = found.page.evaluate(CONTRASTS)
     assert {"H1", "H2", "TD", "BUTTON", "A", "P", "SUMMARY", "CODE"} <= set(ratios)
     assert {tag for tag, ratio in ratios.items() if ratio < 4.5} == set()
+    weights = found.page.evaluate(
+        "['bad', 'good'].map(name => getComputedStyle(document.querySelector(`td.${name}`)))"
+        ".map(style => [Number(style.fontWeight), style.color])"
+    )
+    assert weights[0][0] > weights[1][0]
+    assert weights[0][1] != weights[1][1]
     names = found.page.evaluate(
         "Array.from(document.querySelectorAll('svg')).map(one => one.getAttribute('aria-label'))"
     )

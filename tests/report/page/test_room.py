@@ -51,7 +51,7 @@ def test_any_number_of_rows_with_any_names(count, letters):
     if count == 1_000:
         assert shown(text) == count
     else:
-        said = re.search(r"([\d,]+) of ([\d,]+) rows are shown, of each binding as many", text)
+        said = re.search(r"([\d,]+) of ([\d,]+) rows are shown, of each outcome as many", text)
         assert said[2] == f"{count:,}"
         assert said[1] == f"{shown(text):,}"
         assert shown(text) > 1_000
@@ -104,7 +104,7 @@ def test_the_few_that_failed_stay_in_sight_and_in_their_order():
     order = [int(n) for n in re.findall(r'<td class="l">(\d+) x', found.html)]
     assert order == sorted(order)
     assert len(found.html) < room.TABLE_BYTES * 1.1
-    assert "of 20,000 rows are shown, of each status as many" in found.note
+    assert "of 20,000 rows are shown, of each outcome as many" in found.note
 
 
 def test_small_tables_are_whole_beside_large_ones():
