@@ -81,8 +81,7 @@ JSON_FORMATS: Final = (
 #: what the messages list
 KNOWN: Final = (
     *(one.kind for one in JSON_FORMATS),
-    "ncu --csv", "nsys stats --format csv", "JUnit XML", "github-action-benchmark's data.js",
-    "plain CSV (benchmark,value,unit)",
+    "ncu --csv", "nsys stats", "JUnit", "github-action-benchmark", "CSV (benchmark,value,unit)",
 )  # fmt: skip
 
 _REPORT: Final = b"NVR\0"  #: how Nsight Compute's own files begin
@@ -90,8 +89,7 @@ _REPORT: Final = b"NVR\0"  #: how Nsight Compute's own files begin
 _HEADER: Final = re.compile(r'"ID","Process ID"|\b(?:time|duration) ?\(|benchmark', re.IGNORECASE)
 _DOCUMENT: Final = re.compile(r"^[\[{]", re.MULTILINE)
 _MOST_ATTEMPTS: Final = 200  #: lines of a log that begin like a document and are none
-#: in two lines: in one it would have more than 200 columns
-_HINT: Final = f"results can be of {', '.join(KNOWN[:5])},\n  {', '.join(KNOWN[5:])}"
+_HINT: Final = f"results can be of {', '.join(KNOWN)}"
 
 
 def read_results(
