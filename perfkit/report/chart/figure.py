@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 WIDTH: Final = 7.0
 _LEFT, _RIGHT, _GAP, _BOTTOM = 0.72, 0.15, 0.62, 0.5
 #: over the panels: title and summary, and what stands on a panel
-_TOP, _ON_A_PANEL = 0.55, 0.25
+_TOP, _LINE, _ON_A_PANEL = 0.55, 0.15, 0.25
 _PLOT_HEIGHT, _ONE_PLOT_HEIGHT = 2.0, 3.2
 _LANE_HEIGHT, _ROW_HEIGHT, _BAR_HEIGHT = 0.38, 0.19, 0.22
 _MOST_ROWS_HEIGHT: Final = 8.0
 _PNG_DPI: Final = 200
 _TITLE_LETTERS: Final = 92
+_MOST_LINES: Final = 6
 
 _STYLE: Final[dict[str, Any]] = {
     "svg.fonttype": "none",
@@ -105,14 +106,17 @@ def _figure(chart: Chart, theme: Theme) -> Figure:
     from matplotlib.figure import Figure
 
     height = max(_height(panel, len(chart.panels)) for panel in chart.panels)
-    top = _TOP + (_ON_A_PANEL if any(map(panels.has_heading, chart.panels)) else 0)
+    said = _lines(chart.summary)
+    top = _TOP + _LINE * (len(said) - 1)
+    top += _ON_A_PANEL if any(map(panels.has_heading, chart.panels)) else 0
     whole = top + height + _BOTTOM
     figure = Figure(figsize=(WIDTH, whole))
     left = 0.12 / WIDTH
     figure.text(
         left, 1 - 0.2 / whole, shortened(chart.title, _TITLE_LETTERS), weight="bold", size=9
     )
-    figure.text(left, 1 - 0.38 / whole, shortened(chart.summary, _TITLE_LETTERS), size=7)
+    for number, line in enumerate(said):
+        figure.text(left, 1 - (0.38 + _LINE * number) / whole, line, size=7)
     count = len(chart.panels)
     width = (WIDTH - _LEFT - _RIGHT - _GAP * (count - 1)) / count
     for number, panel in enumerate(chart.panels):
@@ -120,6 +124,18 @@ def _figure(chart: Chart, theme: Theme) -> Figure:
         place = (left, _BOTTOM / whole, width / WIDTH, height / whole)
         panels.draw(figure.add_axes(place), panel, theme)
     return figure
+
+
+def _lines(summary: str) -> list[str]:
+    """As many parts on a line as have room, none of them on two; of many the first."""
+    first, *rest = summary.split("; ")
+    lines = [first]
+    for part in rest:
+        longer = f"{lines[-1]}; {part}"
+        lines[-1:] = [longer] if len(longer) <= _TITLE_LETTERS else [lines[-1], part]
+    lines = [shortened(line, _TITLE_LETTERS) for line in lines]
+    left = len(lines) - _MOST_LINES
+    return lines if left <= 0 else [*lines[: _MOST_LINES - 1], f"and {left + 1} more"]
 
 
 def _height(panel: Panel, count: int) -> float:

@@ -12,7 +12,7 @@ from perfkit.record import record
 
 Point = tuple[float, float]
 Draw = Literal["line", "step", "points", "area", "guide"]
-MarkKind = Literal["present", "cliff", "ridge", "predicted", "measured"]
+MarkKind = Literal["present", "cliff", "gain", "ridge", "predicted", "measured"]
 
 
 @record

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: of marks, by kind; ``measured`` and ``predicted`` take that of their slot
-_SHAPES: Final = {"present": "o", "cliff": "v", "ridge": "d"}
+_SHAPES: Final = {"present": "o", "cliff": "v", "gain": "^", "ridge": "d"}
 _SIZE: Final = 28.0
 #: names in a legend, letters
 _NAME_LETTERS: Final = 34
@@ -143,6 +143,9 @@ def _mark(axes: Axes, mark: Mark, theme: Theme) -> None:
             va="bottom",
             fontsize=6.5,
             color=theme.ink,
+            # readable on a curve, and no mark is hidden behind it
+            bbox={"facecolor": theme.paper, "edgecolor": "none", "pad": 0.5},
+            zorder=4.5,
             weight="bold" if mark.kind == "present" else "normal",
         )
 

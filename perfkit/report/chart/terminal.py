@@ -18,6 +18,7 @@ _LEFT: Final = 10
 _SIGNS: Final = {
     "present": ("●", "@"),
     "cliff": ("▼", "v"),
+    "gain": ("▲", "^"),
     "ridge": ("◇", "^"),
     "predicted": ("○", "o"),
     "measured": ("■", "#"),

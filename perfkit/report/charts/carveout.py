@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from perfkit.report.chart.model import Chart, Mark, Plot, Point, Series
+from perfkit.report.chart.model import Axis, Chart, Mark, Plot, Point, Series, Tick
 from perfkit.report.chart.scale import kib, linear
 from perfkit.units import format_bytes
 
 _X: Final = "preferred carveout (%)"
+#: right of all percentages, as no preference is none
+_DEFAULT: Final = 115.0
+_END: Final = 120.0
 
 
 def charts(content: Mapping[str, Any]) -> Iterator[Chart]:
@@ -53,10 +57,10 @@ def _capacities(
         series.append(Series(name="configured for the launch", points=points, draw="step", style=1))
     marks = [
         Mark(
-            x=100,
+            x=_DEFAULT,
             y=row["configured_bytes"],
             kind="present",
-            label="default",
+            label=format_bytes(row["configured_bytes"]),
             text=f"without a preference {format_bytes(row['configured_bytes'])}",
         )
         for row in rows
@@ -64,11 +68,19 @@ def _capacities(
     ]
     return Plot(
         title="shared memory of an SM",
-        x=linear(_X, 100),
+        x=_percentages(has_default=bool(marks)),
         y=linear("shared memory (KiB)", largest, text=kib, binary=True, most=8),
         series=tuple(series),
         marks=tuple(marks),
     )
+
+
+def _percentages(*, has_default: bool) -> Axis:
+    axis = linear(_X, 100)
+    if not has_default:
+        return axis
+    ticks = (*axis.ticks, Tick(at=_DEFAULT, text="default"))
+    return replace(axis, high=_END, ticks=ticks)
 
 
 def _blocks(asked: Sequence[Mapping[str, Any]]) -> Plot:

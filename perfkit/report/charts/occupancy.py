@@ -9,7 +9,7 @@ from perfkit.analysis.curves import Curve, Steps, curves
 from perfkit.analysis.launch import Launch
 from perfkit.arch import catalog
 from perfkit.errors import InvalidLaunch, UnknownTarget
-from perfkit.report.chart.model import Axis, Chart, Mark, Plot, Series
+from perfkit.report.chart.model import Axis, Chart, Mark, MarkKind, Plot, Series
 from perfkit.report.chart.scale import kib, linear
 from perfkit.units import format_bytes, format_ratio
 
@@ -26,10 +26,15 @@ _PRESENT: Final = {
     "registers": "registers_per_thread",
     "shared_memory": "shared_bytes_per_block",
 }
+#: slot of what would be better
+_GAIN: Final = 2
 _MANY: Final = 8
 #: points of a curve
 _MOST_POINTS: Final = 400
-_KINDS: Final = {"cost": "fewer warps from", "gain": "more warps at"}
+_KINDS: Final[dict[str, tuple[MarkKind, str]]] = {
+    "cost": ("cliff", "fewer warps from"),
+    "gain": ("gain", "more warps at"),
+}
 
 
 def charts(content: Mapping[str, Any]) -> Iterator[Chart]:
@@ -140,12 +145,14 @@ def _marks(curve: Curve, one: Mapping[str, Any]) -> Iterator[Mark]:
     now = one[_PRESENT[curve.quantity]]
     warps = one["warps_per_sm"]
     for step in _steps(one["steps"], curve.quantity):
+        kind, said = _KINDS[step["kind"]]
         yield Mark(
             x=min(step["value"], curve.last),
             y=step["warps_per_sm"],
-            kind="cliff",
+            kind=kind,
+            style=_GAIN if kind == "gain" else 0,
             label=text(step["value"]),
-            text=f"{_KINDS[step['kind']]} {text(step['value'])}: {step['warps_per_sm']} warps",
+            text=f"{said} {text(step['value'])}: {step['warps_per_sm']} warps",
         )
     yield Mark(
         x=now, y=warps, kind="present", label=text(now), text=f"now {text(now)}: {warps} warps"

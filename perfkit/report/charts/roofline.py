@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from perfkit.kernel import DType
 from perfkit.report.chart.model import Chart
 from perfkit.report.chart.theme import SLOTS
 from perfkit.report.charts.roofs import Ceiling, Kernel, panel
 from perfkit.report.views.arch import per_s
+
+#: of a title
+_NAMES_LETTERS: Final = 60
 
 
 def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
@@ -22,6 +25,7 @@ def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
     work = first["operation"] or first["dtype"]
     ceilings = tuple(_of_one(first) if len(found) == 1 else _of_several(found))
     names = ", ".join(one["target"] for one in found)
+    names = names if len(names) <= _NAMES_LETTERS else f"{len(found)} GPUs"
     kernels = [
         Kernel(
             name=work if len(found) == 1 else one["target"],

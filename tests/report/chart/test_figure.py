@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from perfkit.errors import NoExtra
-from perfkit.report.chart import figure, svg, theme
+from perfkit.report.chart import figure, svg, terminal, theme
 from perfkit.report.chart.model import Cell, Cells, Chart, Lanes, Mark, Plot, Series, Span
 from perfkit.report.chart.scale import linear
 from perfkit.report.chart.words import shortened
@@ -25,7 +25,7 @@ def chart(title="A chart"):
     areas = Series(name="area", points=((0.0, 5.0), (10.0, 5.0)), draw="area", style=1)
     marks = tuple(
         Mark(x=5, y=5, kind=kind, label=kind)
-        for kind in ("present", "cliff", "ridge", "predicted", "measured")
+        for kind in ("present", "cliff", "gain", "ridge", "predicted", "measured")
     )
     return Chart(
         title=title,
@@ -52,6 +52,34 @@ def test_a_file_needs_nothing_beside_it(name):
     tokens = {token for token in theme.named() if token in text}
     assert tokens == set()
     assert ("prefers-color-scheme" in text) == (name == "auto")
+
+
+def test_labels_are_readable_on_a_curve():
+    """Each has the paper behind it, in front of the lines and behind the marks."""
+    axis = linear("n", 10)
+    line = Series(name="", points=((0.0, 5.0), (10.0, 5.0)))
+    mark = Mark(x=5, y=5, kind="cliff", label="288")
+    plot = Plot(title="", x=axis, y=axis, series=(line,), marks=(mark,))
+    text = figure.render_svg(Chart(title="t", summary="", panels=(plot,)), theme.LIGHT)
+    curve, label, sign = (
+        text.index(part) for part in (f"stroke: {theme.LIGHT.slots[0]}", ">288<", "PathCollection")
+    )
+    assert curve < label < sign
+    before = text[curve:label]
+    assert re.search(rf"fill: {theme.LIGHT.paper}[^<]*/>(?:\s|</g>|<g[^>]*>|<text[^>]*)*$", before)
+
+
+def test_more_and_fewer_have_signs_of_their_own():
+    axis = linear("n", 10)
+    pictures = set()
+    for kind in ("cliff", "gain"):
+        plot = Plot(
+            title="", x=axis, y=axis, series=(), marks=(Mark(x=5, y=5, kind=kind, text="t"),)
+        )
+        one = Chart(title="t", summary="s", panels=(plot,))
+        pictures |= {figure.render_svg(one, theme.LIGHT), terminal.render(one, terminal.Look())}
+        pictures.add(terminal.render(one, terminal.Look(is_ascii=True)))
+    assert len(pictures) == 6
 
 
 def test_light_and_dark_have_their_own_colours():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
 
 import pytest
@@ -18,6 +19,7 @@ from perfkit.report.charts import pairs
 from perfkit.report.views import tuning as tuning_view
 from perfkit.report.views import validate as validate_view
 from tests.report import measured
+from tests.report.svg import texts
 
 
 @pytest.fixture
@@ -64,9 +66,9 @@ def test_occupancy_curves_are_the_rule(content, gpu, launch):
 def test_cliffs_are_where_the_curve_steps(content):
     (chart,) = of(content("occupancy -g h100 -t 256 -r 40 -s 16K"))
     registers = chart.panels[1]
-    cliffs = {(mark.x, mark.y) for mark in registers.marks if mark.kind == "cliff"}
-    assert cliffs == {(41, 40), (32, 64)}
-    assert cliffs <= {(x, at(registers.series[0], x)) for x, _ in cliffs}
+    steps = {(mark.kind, mark.x, mark.y) for mark in registers.marks if mark.kind != "present"}
+    assert steps == {("cliff", 41, 40), ("gain", 32, 64)}
+    assert all(y == at(registers.series[0], x) for _, x, y in steps)
 
 
 def test_a_curve_ends_where_the_launch_bounds_do(content):
@@ -133,6 +135,30 @@ def test_carveouts_lead_to_what_the_header_says(content):
     for percent in range(101):
         assert at(asked, percent) == perfkit.carveout_bytes("h100", percent)
     assert of(content("carveout -g gtx-980")) == ()
+
+
+def test_no_preference_stands_apart_from_all_percentages(content):
+    (chart,) = of(content("carveout -g h100 -t 256 -r 32 -s 20K"))
+    capacities, blocks = chart.panels
+    (mark,) = capacities.marks
+    ticks = {tick.text: tick.at for tick in capacities.x.ticks}
+    assert 100 == ticks["100"] < mark.x == ticks["default"] < capacities.x.high
+    assert "without a preference" in mark.text
+    assert blocks.x.high == 100
+    (chart,) = of(content("carveout -g h100"))
+    assert not [tick for tick in chart.panels[0].x.ticks if tick.text == "default"]
+
+
+def test_many_products_have_a_line_each_and_a_title_that_is_whole(content):
+    (chart,) = of(content("roofline -g a100,h100,rtx-4090 --dtype f16 --op gemm:4096"))
+    said = texts(figure.render_svg(chart, figure.THEMES["light"]))
+    assert said.count("…") == 0
+    for name in ("a100-sxm4-80gb", "h100-sxm5", "rtx-4090"):
+        assert f"{name}: bound by compute at 1365 FLOP per byte" in said
+    (chart,) = of(content("roofline -g all --dtype f16 --op gemm:4096"))
+    assert chart.title.endswith(" GPUs")
+    said = texts(figure.render_svg(chart, figure.THEMES["light"]))
+    assert [line for line in said if re.fullmatch(r"and \d+ more", line)]
 
 
 def test_waves_and_their_tail(content):
