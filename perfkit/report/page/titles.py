@@ -71,6 +71,7 @@ _LETTERS: Final = {
     **{name.lower(): name for name in ("API", "CUDA", "DRAM", "FP32", "FP64", "GPU", "ILP")},
     **{name.lower(): name for name in ("L1", "L2", "SM", "TDP")},
     "gib": "(GiB)",
+    "tflops": "TFLOP/s",
 }
 
 
