@@ -13,17 +13,13 @@ NVRTC 12.9 and 13.5): ABI version 7 keeps the SM number in the low byte of ``e_f
 from __future__ import annotations
 
 import re
-import struct
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from perfkit.compiled.elf_layout import HEADER, SECTION, SYMBOL
 from perfkit.compiled.kinds import HEAD_BYTES, describe, is_cubin
 from perfkit.errors import CubinError
 from perfkit.files import printable
-
-_HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
-_SECTION: Final = struct.Struct("<IIQQQQIIQQ")
-_SYMBOL: Final = struct.Struct("<IBBHQQ")
 
 _ET_REL, _ET_EXEC = 1, 2
 _NULL, _PROGBITS, _SYMTAB, _STRTAB, _RELA, _NOTE, _NOBITS, _REL = 0, 1, 2, 3, 4, 7, 8, 9
@@ -145,20 +141,20 @@ def _read_header(data: bytes, origin: str) -> _Header:
 
     if data[4:6] != b"\x02\x01":
         raise error("not a 64-bit little-endian ELF file, as all cubins since CUDA 7 are", 4)
-    if len(data) < _HEADER.size:
+    if len(data) < HEADER.size:
         raise error(f"truncated: {len(data)} bytes do not hold an ELF header", len(data))
-    ident, kind, _, _, _, _, table, flags, _, _, _, entry, count, names = _HEADER.unpack_from(data)
+    ident, kind, _, _, _, _, table, flags, _, _, _, entry, count, names = HEADER.unpack_from(data)
     if kind not in {_ET_REL, _ET_EXEC}:
         raise error(f"ELF type {kind} is neither an executable nor a relocatable cubin", 0x10)
-    if entry != _SECTION.size:
-        raise error(f"section headers of {entry} bytes instead of {_SECTION.size}", 0x3A)
-    if not 0 < table <= len(data) - _SECTION.size:
+    if entry != SECTION.size:
+        raise error(f"section headers of {entry} bytes instead of {SECTION.size}", 0x3A)
+    if not 0 < table <= len(data) - SECTION.size:
         raise error(f"truncated: the section headers start at {table:#x}, beyond the end", 0x28)
-    first = _SECTION.unpack_from(data, table)
+    first = SECTION.unpack_from(data, table)
     # more than 65279 sections: the numbers are in the first header
     count = count or first[5]
     names = first[6] if names == 0xFFFF else names
-    if count > (len(data) - table) // _SECTION.size:
+    if count > (len(data) - table) // SECTION.size:
         raise error(f"truncated: {count} section headers do not fit behind {table:#x}", 0x3C)
     if names >= count:
         raise error(f"section names are in section {names} of {count}", 0x3E)
@@ -167,8 +163,8 @@ def _read_header(data: bytes, origin: str) -> _Header:
 
 def _read_sections(data: bytes, header: _Header, origin: str) -> dict[int, Section]:
     """The sections that are of use, by their number."""
-    end = header.table + header.entries * _SECTION.size
-    raw = list(_SECTION.iter_unpack(data[header.table : end]))
+    end = header.table + header.entries * SECTION.size
+    raw = list(SECTION.iter_unpack(data[header.table : end]))
     names = _section_names(data, raw, header, origin)
     found: dict[int, Section] = {}
     for index, (name, kind, flags, _, offset, size, link, info, _, entry) in enumerate(raw):
@@ -177,12 +173,12 @@ def _read_sections(data: bytes, header: _Header, origin: str) -> dict[int, Secti
             problem = f"ends at {offset + size:#x}, beyond the {len(data)} bytes of the file"
         elif name >= len(names):
             problem = "has its name outside the table of names"
-        elif kind == _SYMTAB and (entry != _SYMBOL.size or size % entry):
+        elif kind == _SYMTAB and (entry != SYMBOL.size or size % entry):
             problem = "is a symbol table with entries of the wrong size"
         elif kind == _SYMTAB and (link >= header.entries or raw[link][1] != _STRTAB):
             problem = "is a symbol table without a table of names"
         if problem is not None:
-            where = f"{origin}@{header.table + index * _SECTION.size:#x}"
+            where = f"{origin}@{header.table + index * SECTION.size:#x}"
             raise CubinError(f"section {index} {problem}", where=where)
         if kind in _KINDS or kind in _PROCESSOR:
             text = _name(names, name)
@@ -196,7 +192,7 @@ def _section_names(data: bytes, raw: list[tuple[int, ...]], header: _Header, ori
         raise CubinError("the section names are not a string table", where=f"{origin}@0x3e")
     if start + size > len(data):
         end = f"end at {start + size:#x}, beyond the {len(data)} bytes of the file"
-        where = f"{origin}@{header.table + header.names * _SECTION.size:#x}"
+        where = f"{origin}@{header.table + header.names * SECTION.size:#x}"
         raise CubinError(f"the section names {end}", where=where)
     names = data[start : start + size]
     _check_names(names, header.entries, _SECTION_NAMES, f"{origin}@{start:#x}")
@@ -217,15 +213,15 @@ def _read_functions(data: bytes, sections: dict[int, Section], origin: str) -> t
         raise CubinError("no symbol table, so no kernels", where=origin)
     strings = sections[table.link]
     names = data[strings.offset : strings.offset + strings.size]
-    readers = table.size // _SYMBOL.size
+    readers = table.size // SYMBOL.size
     _check_names(names, readers, _SYMBOL_NAMES, f"{origin}@{strings.offset:#x}")
     functions = []
     raw = data[table.offset : table.offset + table.size]
-    for number, (at, info, other, section, value, size) in enumerate(_SYMBOL.iter_unpack(raw)):
+    for number, (at, info, other, section, value, size) in enumerate(SYMBOL.iter_unpack(raw)):
         if info & 0xF != _FUNC:
             continue
         if at >= len(names):
-            where = table.offset + number * _SYMBOL.size
+            where = table.offset + number * SYMBOL.size
             raise CubinError(f"symbol {number} has no name", where=f"{origin}@{where:#x}")
         name = _name(names, at)
         functions.append(Symbol(number, name, section, value, size, bool(other & _ENTRY)))

@@ -12,6 +12,7 @@ import mmap
 import struct
 from typing import TYPE_CHECKING, BinaryIO, Final
 
+from perfkit.compiled.elf_layout import ELF64, HEADER, SECTION
 from perfkit.compiled.files import reading
 from perfkit.errors import InputError
 from perfkit.files import shown
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 _DEVICE: Final = (b".nv_fatbin", b"__nv_relfatbin")
 _AMD: Final = b".hip_fatbin"
 
-_ELF_HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
-_ELF_SECTION: Final = struct.Struct("<IIQQQQIIQQ")
 _NAMES_BYTES: Final = 16 * 2**20  #: no sane file has more names of sections than this
 
 _ARCHIVE: Final = b"!<arch>\n"
@@ -93,20 +92,20 @@ def _whose(names: bytes | mmap.mmap) -> str | None:
 
 def _sections(file: BinaryIO, path: Path) -> dict[bytes, tuple[int, int]] | None:
     """Offset and size of an ELF file's sections by name; None: another kind, search all of it."""
-    head = file.read(_ELF_HEADER.size)
-    if len(head) < _ELF_HEADER.size or head[:6] != b"\x7fELF\x02\x01":
+    head = file.read(HEADER.size)
+    if len(head) < HEADER.size or head[:6] != ELF64:
         return None
-    *_, table, _, _, _, _, entry, count, names = _ELF_HEADER.unpack(head)
+    *_, table, _, _, _, _, entry, count, names = HEADER.unpack(head)
     if not table:
         return {}  # stripped of its sections
     end = file.seek(0, 2)
-    if table + count * entry > end or entry != _ELF_SECTION.size:
+    if table + count * entry > end or entry != SECTION.size:
         raise InputError(
             f"truncated: its section headers at {table:#x} lie beyond the {end} bytes of the file",
             where=shown(path),
         )
     file.seek(table)
-    headers = list(_ELF_SECTION.iter_unpack(file.read(count * entry)))
+    headers = list(SECTION.iter_unpack(file.read(count * entry)))
     offset, size = headers[names][4:6] if names < len(headers) else (0, 0)
     if not size or size > _NAMES_BYTES or offset + size > end:
         return None

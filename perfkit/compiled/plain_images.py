@@ -9,9 +9,9 @@ ELF header alone; where one ends its own tables say (gABI chapter 4).
 from __future__ import annotations
 
 import mmap
-import struct
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from perfkit.compiled.elf_layout import ELF64, HEADER
 from perfkit.compiled.files import reading
 from perfkit.compiled.host_file import device_sections
 from perfkit.compiled.kinds import EM_CUDA
@@ -19,9 +19,6 @@ from perfkit.compiled.kinds import EM_CUDA
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-_MAGIC: Final = b"\x7fELF\x02\x01"
-_HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
 
 
 def plain_images(path: Path, fatbins: bytes | None = None) -> list[bytes]:
@@ -42,21 +39,21 @@ def plain_images(path: Path, fatbins: bytes | None = None) -> list[bytes]:
 
 
 def _images(data: bytes | mmap.mmap, start: int, end: int) -> Iterator[bytes]:
-    at = data.find(_MAGIC, start, end)
-    while 0 <= at <= end - _HEADER.size:
-        size = _size(data[at : at + _HEADER.size])
+    at = data.find(ELF64, start, end)
+    while 0 <= at <= end - HEADER.size:
+        size = _size(data[at : at + HEADER.size])
         if not size or at + size > end:
             size = 1  # not a cubin, or one that is cut off: look behind the magic number
         else:
             yield data[at : at + size]
-        at = data.find(_MAGIC, at + size, end)
+        at = data.find(ELF64, at + size, end)
 
 
 def _size(header: bytes) -> int:
     """Bytes of the cubin that begins so; 0: it is none."""
     _, _, machine, _, _, segments, sections, _, _, segment, count, section, number, _ = (
-        _HEADER.unpack(header)
+        HEADER.unpack(header)
     )
     if machine != EM_CUDA:
         return 0
-    return int(max(segments + count * segment, sections + number * section, _HEADER.size))
+    return int(max(segments + count * segment, sections + number * section, HEADER.size))
