@@ -58,6 +58,12 @@ def kernel(problem: Problem, tiling: Tiling, *, group: int = GROUP) -> MatrixKer
     )
 
 
+def require_warp(t: Tiling) -> None:
+    """Refuse a warp tile that mma.sync cannot have, however the kernel is fed."""
+    if t.warp_m % 16 or t.warp_n % 16 or t.tile_m % t.warp_m or t.tile_n % t.warp_n:
+        raise UsageError(f"warp = {t.warp}: takes multiples of 16x16 that divide the tile {t.tile}")
+
+
 def check(dtype: DType, t: Tiling) -> None:
     """Refuse a tiling that the kernel is not written for.
 
@@ -68,8 +74,7 @@ def check(dtype: DType, t: Tiling) -> None:
     if row_bytes not in _ROWS_BYTES:
         fine = ", ".join(str(size * 8 // dtype.bits) for size in _ROWS_BYTES)
         raise UsageError(f"tile_k = {t.tile_k}: the mma.sync kernel takes {fine} of {dtype}")
-    if t.warp_m % 16 or t.warp_n % 16 or t.tile_m % t.warp_m or t.tile_n % t.warp_n:
-        raise UsageError(f"warp = {t.warp}: takes multiples of 16x16 that divide the tile {t.tile}")
+    require_warp(t)
     if t.warp_k != t.tile_k or t.split_k != 1 or t.cluster_m * t.cluster_n != 1:
         raise UsageError(
             f"warp = {t.warp}, cluster = {t.cluster}, {t.schedule}: the mma.sync kernel shares out "

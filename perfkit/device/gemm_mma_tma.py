@@ -104,8 +104,7 @@ def check(dtype: DType, t: Tiling) -> None:
     Raises:
         UsageError: saying which number.
     """
-    if t.warp_m % 16 or t.warp_n % 16 or t.tile_m % t.warp_m or t.tile_n % t.warp_n:
-        raise UsageError(f"warp = {t.warp}: takes multiples of 16x16 that divide the tile {t.tile}")
+    gemm_mma.require_warp(t)
     if t.warp_k != t.tile_k or t.split_k != 1:
         raise UsageError(
             f"warp = {t.warp}, {t.schedule}: the kernel does not share out k",

@@ -96,8 +96,20 @@ class _Operation(NamedTuple):
     duration_s: float
 
 
-def _calls(part: Times, plan: Plan) -> Iterator[_Operation]:
-    """All operations in the order in which the host issues them."""
+class Call(NamedTuple):
+    """One thing that the host issues."""
+
+    chunk: int
+    stage: Stage
+    stream: int
+
+
+def calls(plan: Plan) -> list[Call]:
+    """All of them, in the order in which the host issues them.
+
+    >>> [f"{call.chunk} {call.stage}" for call in calls(Plan(chunks=2, order="breadth-first"))]
+    ['0 h2d', '1 h2d', '0 kernel', '1 kernel', '0 d2h', '1 d2h']
+    """
     streams = min(plan.streams or plan.chunks, plan.chunks)
     chunks = range(plan.chunks)
     if plan.order == "depth-first":
@@ -105,11 +117,17 @@ def _calls(part: Times, plan: Plan) -> Iterator[_Operation]:
     else:  # stage by stage, for as many chunks as there are streams
         rounds = [chunks[first : first + streams] for first in chunks[::streams]]
         pairs = [(chunk, stage) for some in rounds for stage in Stage for chunk in some]
+    return [Call(chunk, stage, chunk % streams) for chunk, stage in pairs]
+
+
+def _operations(part: Times, plan: Plan) -> Iterator[_Operation]:
+    """Those calls that take time, with their engines."""
     times = part.by_stage()
-    for number, (chunk, stage) in enumerate(pair for pair in pairs if pair[1] in times):
+    timed = [call for call in calls(plan) if call.stage in times]
+    for number, (chunk, stage, stream) in enumerate(timed):
         shared = plan.copy_engines == 1 and stage is not Stage.KERNEL
         engine = COPY if shared else stage.value
-        yield _Operation(number, chunk, stage, chunk % streams, engine, times[stage])
+        yield _Operation(number, chunk, stage, stream, engine, times[stage])
 
 
 class _Engine:
@@ -144,7 +162,7 @@ class Machine:
         self._plan = plan
         self._handoff_s = handoff_s
         self._duplex_share = duplex_share
-        operations = list(_calls(part, plan))
+        operations = list(_operations(part, plan))
         self._calls = iter(operations)
         self._engines = {operation.engine: _Engine() for operation in operations}
         self._streams = {operation.stream: _Stream() for operation in operations}

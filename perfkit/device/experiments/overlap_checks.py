@@ -53,8 +53,7 @@ def overlap(trial: Trial) -> Iterator[Tally]:
                 ledger.add("pipelines left out, as the rates of the link changed")
                 continue
             expected = schedule(_work(costs, link, kernel_s), plan).makespan_s
-            off.append(abs(expected / found - 1))
-            _compare(ledger, plan, kernel_s, expected, found)
+            off.append(_compare(ledger, plan, kernel_s, expected, found))
         yield ledger.tally()
     _say_given(ledger, costs, links)
     if len(off) > 1:
@@ -77,15 +76,17 @@ def _beside_link(
     return found, None
 
 
-def _compare(ledger: Ledger, plan: Plan, kernel_s: float, expected: float, found: float) -> None:
+def _compare(ledger: Ledger, plan: Plan, kernel_s: float, expected: float, found: float) -> float:
+    """How far off the expected time is."""
     text = (
         f"{plan.chunks} chunks, {plan.streams or plan.chunks} streams, {plan.order}, "
         f"kernel {kernel_s * 1e3:g} ms"
     )
     predicted, measured = (f"{seconds * 1e3:.3f} ms" for seconds in (expected, found))
     pair = Pair(what="time", predicted=expected, measured=found, unit="s")
-    agrees = abs(expected / found - 1) <= _MOST_OFF
-    ledger.compare(predicted, measured, text, agrees=agrees, pair=pair)
+    off = abs(expected / found - 1)
+    ledger.compare(predicted, measured, text, agrees=off <= _MOST_OFF, pair=pair)
+    return off
 
 
 def _say_given(ledger: Ledger, costs: Costs, links: Sequence[Link]) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from perfkit.device.backend import launch_1d
 from perfkit.device.program import build
 from perfkit.device.streams import let_go
-from perfkit.models.engines import Plan, Stage
+from perfkit.models.engines import Plan, Stage, calls
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -145,18 +145,17 @@ def _copy_cost(bench: Bench) -> float:
                 bench.copy(Stage.H2D, 0, size, stream)
 
         times.append(bench.timed(issue, 1) / count)
-    fixed, _ = _line(sizes, times)
-    return max(fixed, 0.0)
+    return max(_intercept(sizes, times), 0.0)
 
 
-def _line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:
-    """Intercept and slope by least squares of relative errors."""
+def _intercept(xs: Sequence[float], ys: Sequence[float]) -> float:
+    """Of a line, by least squares of relative errors."""
     import numpy as np
 
     x, y = np.array(xs, float), np.array(ys)
     design: Any = np.stack([1 / y, x / y], axis=1)
-    (fixed, slope), *_ = np.linalg.lstsq(design, np.ones_like(y), rcond=None)
-    return float(fixed), float(slope)
+    (fixed, _), *_ = np.linalg.lstsq(design, np.ones_like(y), rcond=None)
+    return float(fixed)
 
 
 def _kernels(bench: Bench) -> tuple[float, float]:
@@ -182,21 +181,15 @@ def _kernels(bench: Bench) -> tuple[float, float]:
 
 def pipeline(bench: Bench, plan: Plan, kernel_s: float) -> float:
     """The measured time of one plan over ``WHOLE`` bytes in each direction."""
-    streams = min(plan.streams or plan.chunks, plan.chunks)
+    issued = calls(plan)
     size = WHOLE // plan.chunks
-    chunks = range(plan.chunks)
-    if plan.order == "depth-first":
-        pairs = [(chunk, stage) for chunk in chunks for stage in Stage]
-    else:
-        rounds = [chunks[first : first + streams] for first in chunks[::streams]]
-        pairs = [(chunk, stage) for some in rounds for stage in Stage for chunk in some]
 
     def issue() -> None:
-        for chunk, stage in pairs:
-            stream = bench.streams[chunk % streams]
+        for chunk, stage, number in issued:
+            stream = bench.streams[number]
             if stage is Stage.KERNEL:
                 bench.spin(kernel_s / plan.chunks * 1e9, stream)
             else:
                 bench.copy(stage, chunk * size, size, stream)
 
-    return bench.timed(issue, streams)
+    return bench.timed(issue, 1 + max(call.stream for call in issued))
