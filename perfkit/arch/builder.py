@@ -12,6 +12,7 @@ import functools
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from perfkit.arch import latencies, types
+from perfkit.arch.facts import APPARATUS
 from perfkit.arch.nodes import Source, join, nearest, prefixed
 from perfkit.arch.types import ComputeCapability
 from perfkit.errors import ArchDataError, UsageError
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 #: parts of a fact, or facts about facts
 _ROWS: Final = frozenset({"Evidence", "Conflict", "PublishedPeak", "Bibliography"})
-_APPARATUS: Final = frozenset({"unknown", "sources", "conflicts"})
 _PATHS: Final = frozenset({("Evidence", "facts"), ("Conflict", "fact")})
 _MAY_BE_ZERO: Final = frozenset({"reserved_per_block_bytes", "capacities_bytes"})
 _CHOICES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
@@ -83,7 +83,7 @@ class _Field(NamedTuple):
 
     @property
     def is_fact(self) -> bool:
-        return self.owner not in _ROWS and self.name not in _APPARATUS
+        return self.owner not in _ROWS and self.name not in APPARATUS
 
 
 @dataclasses.dataclass(slots=True)

@@ -9,7 +9,7 @@ from perfkit.arch.peaks import published_key
 from perfkit.arch.types import KINDS, Capability, Evidence, Gpu
 
 #: what is about the facts, not one of them
-_APPARATUS: Final = frozenset({"unknown", "sources", "conflicts"})
+APPARATUS: Final = frozenset({"unknown", "sources", "conflicts"})
 
 
 def facts(record: Capability | Gpu) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def facts(record: Capability | Gpu) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for field in fields(record):
-        if field.name not in _APPARATUS:
+        if field.name not in APPARATUS:
             _add(found, field.name, getattr(record, field.name))
     return found
 

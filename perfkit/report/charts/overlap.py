@@ -8,14 +8,9 @@ from typing import Any, Final
 from perfkit.report.chart.model import Chart, Lanes, Span
 from perfkit.report.chart.scale import linear
 from perfkit.report.chart.theme import SLOTS
+from perfkit.report.views.overlap import STAGES
 from perfkit.units import format_seconds
 
-_NAMES: Final = {
-    "h2d": "copy to GPU",
-    "kernel": "kernel",
-    "d2h": "copy back",
-    "copy": "copies",
-}
 #: rectangles narrower than a hair say nothing
 _MOST_SPANS: Final = 600
 
@@ -41,7 +36,7 @@ def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
                 Lanes(
                     title="",
                     x=linear(f"time ({unit})", content["makespan_s"] * scale, most=8),
-                    lanes=tuple(_NAMES[engine] for engine in engines),
+                    lanes=tuple(STAGES[engine] for engine in engines),
                     spans=tuple(
                         Span(
                             lane=engines.index(span["engine"]),

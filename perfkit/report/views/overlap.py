@@ -18,7 +18,8 @@ _PARTLY: Final = ","  #: at work less than half of the time
 #: of a chunk in a timeline; they come round
 _MARKS: Final = digits + ascii_letters
 
-_STAGES: Final = {"h2d": "copy to GPU", "kernel": "kernel", "d2h": "copy back", "copy": "copies"}
+#: what an engine does
+STAGES: Final = {"h2d": "copy to GPU", "kernel": "kernel", "d2h": "copy back", "copy": "copies"}
 
 _SUMMARY: Final = (
     Column("chunks", "chunks", "count"),
@@ -59,7 +60,7 @@ def _summary(found: Overlap) -> Table:
         f"{done.speedup:.2f}x",
         f"{found.limit_speedup:.2f}x",
         done.lower_bound_s,
-        _STAGES[found.bound_by],
+        STAGES[found.bound_by],
     )
     memory = "pinned" if plan.pinned else "pageable"
     link = found.question.link
@@ -71,7 +72,7 @@ def _engines(found: Overlap) -> Table:
     done = found.schedule
     rows = tuple(
         (
-            _STAGES[engine],
+            STAGES[engine],
             timeline([span for span in done.spans if span.engine == engine], done.makespan_s),
             busy,
             busy / done.makespan_s,
