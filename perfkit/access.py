@@ -24,6 +24,9 @@ _WITHOUT: Final = "compiled files (cubins, libraries) and typed numbers need nei
 _DRIVER_HINT: Final = "install the NVIDIA driver, or run this on a machine with a GPU"
 _DEVICE_HINT: Final = "nvidia-smi shows what the driver sees; predictions need no GPU"
 
+#: What perfkit calls, by the names of their packages; ``cuda-python`` only requires them.
+_USED: Final = ("cuda-bindings", "cuda-core")
+
 #: What CUDA's headers are found by: pathfinder's name -> a header that kernels include.
 HEADERS: Final = {"cudart": "cuda_fp16.h", "cccl": "cuda/std/cstdint", "nvcc": "crt/mma.h"}
 
@@ -157,7 +160,7 @@ def header_directories() -> dict[str, str]:
 def status() -> tuple[Status, ...]:
     """What of CUDA is here, for ``perfkit doctor``. Nothing raises."""
     return (
-        _row("cuda-python", lambda: version("cuda-python")),
+        _row("cuda-python", _package_detail),
         _row("NVRTC", _nvrtc_detail),
         _row("CUDA headers", _headers_detail),
         _row("CUDA device", lambda: f"{require_cuda()} found"),
@@ -167,14 +170,26 @@ def status() -> tuple[Status, ...]:
 def _row(what: str, ask: Callable[[], str]) -> Status:
     try:
         return Status(what=what, state=State.OK, detail=ask())
-    except PackageNotFoundError:
-        return Status(what=what, state=State.MISSING, detail="not installed", hint=EXTRAS)
     except Unavailable as error:
         broken = isinstance(error, _BrokenLibrary | _RefusingDriver)
         state = State.BROKEN if broken else State.MISSING
         return Status(what=what, state=state, detail=error.message, hint=error.hint)
     except ImportError as error:  # a package that is there and does not import
         return Status(what=what, state=State.BROKEN, detail=str(error), hint=EXTRAS)
+
+
+def _package_detail() -> str:
+    found, lacking = [], []
+    for name in _USED:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            lacking.append(name)
+    if lacking:
+        beside = f", beside {found[0]}" if found else ""
+        verb = "is" if found else "are"
+        raise NoCudaPackage(f"{' and '.join(lacking)} {verb} not installed{beside}", hint=EXTRAS)
+    return ", ".join(found)
 
 
 def _nvrtc_detail() -> str:

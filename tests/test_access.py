@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -163,6 +164,35 @@ def test_status_here():
         assert isinstance(row, Status)
         assert row.detail
         assert (row.state is State.OK) == (row.hint is None)
+
+
+@pytest.mark.parametrize(
+    ("installed", "state", "detail"),
+    [
+        # as some images have it: without ``cuda-python``, which is nothing but their names
+        (
+            {"cuda-bindings": "13.3.1", "cuda-core": "1.2.0"},
+            State.OK,
+            "cuda-bindings 13.3.1, cuda-core 1.2.0",
+        ),
+        (
+            {"cuda-python": "12.9", "cuda-bindings": "12.9"},
+            State.MISSING,
+            "cuda-core is not installed, beside cuda-bindings 12.9",
+        ),
+        ({}, State.MISSING, "cuda-bindings and cuda-core are not installed"),
+    ],
+)
+def test_what_is_called_is_what_counts(monkeypatch, installed, state, detail):
+    def version(name):
+        if name not in installed:
+            raise PackageNotFoundError(name)
+        return installed[name]
+
+    monkeypatch.setattr(access, "version", version)
+    row = status()[0]
+    assert (row.what, row.state, row.detail) == ("cuda-python", state, detail)
+    assert (row.hint is None) == (state is State.OK)
 
 
 def test_the_headers_row_is_short(monkeypatch):

@@ -33,6 +33,8 @@ _TOOLS: Final = "tools"
 EXTRAS: Final = (*CUDA_EXTRAS, _TOOLS, "plot", "parquet", "explore", "remote")
 _REQUIREMENT: Final = re.compile(r"([\w.-]+)\s*\(?([^;)]*)\)?\s*;.*extra\s*==\s*['\"](\w+)['\"]")
 _BOUND: Final = re.compile(r"(>=|<)\s*([\d.]+)")
+#: Package -> the one with its version that does all of the work; it may be there alone.
+_WORKS_ALONE: Final = {"cuda-python": "cuda-bindings"}
 
 #: Where Typer puts completion scripts, below the home directory.
 _COMPLETIONS: Final = {
@@ -164,9 +166,13 @@ def _lack(name: str, bounds: str) -> str | None:
     """What is missing of a requirement such as ``cuda-python``, ``<13,>=12.9``; None: nothing."""
     from importlib.metadata import PackageNotFoundError, version
 
-    try:
-        installed = version(name)
-    except PackageNotFoundError:
+    for one in filter(None, (name, _WORKS_ALONE.get(name))):
+        try:
+            installed = version(one)
+            break
+        except PackageNotFoundError:
+            continue
+    else:
         return name
     have = _numbers(installed)
     for operator, bound in _BOUND.findall(bounds):

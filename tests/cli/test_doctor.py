@@ -162,6 +162,13 @@ def test_no_extra_at_all(machine, capsys, monkeypatch):
     assert checks["extra cu13"]["hint"] == "pip install 'perfkit[cu13]'"
 
 
+def test_the_bindings_without_the_package_that_only_requires_them(machine, capsys, monkeypatch):
+    installed(monkeypatch, cuda_bindings="13.3.1", nvidia_cuda_nvrtc="13.0.1")
+    _, checks = machine(capsys)
+    assert checks["extra cu13"]["state"] == "ok"
+    assert checks["extra cu12"]["detail"] == "not installed, nor needed beside cu13"
+
+
 def test_every_extra_of_the_project_is_known():
     text = (ROOT / "pyproject.toml").read_text()
     section = text.partition("[project.optional-dependencies]")[2].partition("\n[")[0]
