@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.report.chart import labels
 from perfkit.report.chart.model import Bars, Cells, Lanes, Mark, Panel, Plot, Series
 from perfkit.report.chart.theme import DASHES, HATCHES, LIGHT, MARKERS, Theme
 from perfkit.report.chart.words import shortened
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 #: of marks, by kind; ``measured`` and ``predicted`` take that of their slot
 _SHAPES: Final = {"present": "o", "cliff": "v", "gain": "^", "ridge": "d"}
 _SIZE: Final = 28.0
+_POINTS: Final = 72  #: of an inch
 #: names in a legend, letters
 _NAME_LETTERS: Final = 34
 _BAR_LETTERS: Final = 72
@@ -50,6 +53,7 @@ def _plot(axes: Axes, panel: Plot, theme: Theme) -> None:
         _series(axes, one, theme)
     for mark in panel.marks:
         _mark(axes, mark, theme)
+    _labels(axes, panel.marks, theme)
     if len(_named(panel)) > 1:
         _legend(axes)
     elif panel.title:
@@ -63,8 +67,10 @@ def _legend(axes: Axes, **what: Any) -> None:
         ncols=3,
         frameon=False,
         borderpad=0,
-        columnspacing=1.2,
-        handlelength=2.2,
+        borderaxespad=0.3,
+        columnspacing=1.0,
+        handlelength=2.0,
+        handletextpad=0.5,
         **what,
     )
 
@@ -133,38 +139,49 @@ def _mark(axes: Axes, mark: Mark, theme: Theme) -> None:
         zorder=5,
         clip_on=False,
     )
-    if mark.label:
-        axes.annotate(
-            shortened(mark.label, _NAME_LETTERS),
-            (mark.x, mark.y),
-            xytext=_beside(axes, mark),
-            textcoords="offset points",
-            ha="right" if _is_at_the_end(axes, mark) else "left",
-            va="bottom",
-            fontsize=6.5,
-            color=theme.ink,
-            # readable on a curve, and no mark is hidden behind it
-            bbox={"facecolor": theme.paper, "edgecolor": "none", "pad": 0.5},
-            zorder=4.5,
-            weight="bold" if mark.kind == "present" else "normal",
+
+
+def _labels(axes: Axes, marks: Sequence[Mark], theme: Theme) -> None:
+    # what is asked about keeps the place beside its mark
+    marks = sorted(marks, key=lambda mark: mark.kind != "present")
+    texts = [shortened(mark.label, _NAME_LETTERS) for mark in marks]
+    width, height = (_POINTS * size / axes.figure.dpi for size in axes.bbox.size)
+    anchors = [
+        labels.Anchor(
+            x=_share(axes, "x", mark.x) * width,
+            y=_share(axes, "y", mark.y) * height,
+            letters=len(text),
+            is_below=mark.kind in {"ridge", "cliff"},
         )
+        for mark, text in zip(marks, texts, strict=True)
+    ]
+    offsets = labels.offsets(anchors, width, height)
+    for mark, text, offset in zip(marks, texts, offsets, strict=True):
+        if text:
+            axes.annotate(
+                text,
+                (mark.x, mark.y),
+                xytext=(offset.across, offset.up),
+                textcoords="offset points",
+                ha="right" if offset.is_left else "left",
+                va="bottom",
+                fontsize=labels.SIZE,
+                color=theme.ink,
+                # readable on a curve, and no mark is hidden behind it
+                bbox={"facecolor": theme.paper, "edgecolor": "none", "pad": 0.5},
+                zorder=4.5,
+                weight="bold" if mark.kind == "present" else "normal",
+            )
 
 
-def _beside(axes: Axes, mark: Mark) -> tuple[float, float]:
-    """Points from the mark to its label: to the side with room."""
-    across = -4 if _is_at_the_end(axes, mark) else 4
-    return across, -10 if mark.kind in {"ridge", "cliff"} else 3
-
-
-def _is_at_the_end(axes: Axes, mark: Mark) -> bool:
-    low, high = axes.get_xlim()
-    if axes.get_xscale() == "log":
+def _share(axes: Axes, name: str, at: float) -> float:
+    """Of the axis, from its low end; odd numbers in a file lead out of it."""
+    low, high = getattr(axes, f"get_{name}lim")()
+    if getattr(axes, f"get_{name}scale")() == "log":
         from math import log
 
-        low, high, at = log(low), log(high), log(mark.x)
-    else:
-        at = mark.x
-    return (at - low) > 0.75 * (high - low)
+        low, high, at = log(low), log(high), log(at)
+    return min(max(float((at - low) / (high - low)), 0.0), 1.0)
 
 
 def _lanes(axes: Axes, panel: Lanes, theme: Theme) -> None:
