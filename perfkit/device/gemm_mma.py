@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 #: of the instruction, by bytes of an operand
 SHAPES: Final = {1: "m16n8k32", 2: "m16n8k16", 4: "m16n8k8"}
 _CHUNK_BYTES: Final = 16
-#: of k in one row of shared memory: below two steps nothing loads ahead
-_ROWS_BYTES: Final = (64, 128, 256)
 #: rows of tiles whose blocks run together
 GROUP: Final = 16
 
@@ -29,32 +27,20 @@ def kernel(problem: Problem, tiling: Tiling, *, group: int = GROUP) -> MatrixKer
     Raises:
         UsageError: types, tiling or sizes that it cannot have.
     """
+    t = tiling
     macros = source.type_macros(problem.dtype, problem.out)
-    check(problem.dtype, tiling)
-    source.require_sizes(problem, tiling)
-    macros |= {
-        "SHAPE": SHAPES[problem.dtype.bits // 8],
-        "TILE_M": tiling.tile_m,
-        "TILE_N": tiling.tile_n,
-        "TILE_K": tiling.tile_k,
-        "WARP_M": tiling.warp_m,
-        "WARP_N": tiling.warp_n,
-        "STAGES": tiling.stages,
-        "GROUP": group,
-        "MIN_BLOCKS": 1,
-    }
-    return MatrixKernel(
-        text=source.text_of("gemm_mma.cu", macros, common=source.MMA),
+    check(problem.dtype, t)
+    source.require_sizes(problem, t)
+    macros |= {"SHAPE": SHAPES[problem.dtype.bits // 8], "MIN_BLOCKS": 1}
+    return source.product(
+        problem,
+        t,
         name="gemm_mma",
-        suffix="",
-        threads=gemm_tile.WARP * gemm_tile.warps(tiling),
-        dynamic_bytes=gemm_tile.shared_bytes(tiling, problem.dtype),
-        cluster=1,
-        tiles=source.tiles(problem, tiling),
-        is_persistent=False,
-        shapes=None,
-        flops=problem.flops,
-        least_bytes=source.least_bytes(problem),
+        macros=macros | {"WARP_M": t.warp_m, "WARP_N": t.warp_n},
+        group=group,
+        common=source.MMA,
+        threads=gemm_tile.WARP * gemm_tile.warps(t),
+        dynamic_bytes=gemm_tile.shared_bytes(t, problem.dtype),
     )
 
 
@@ -70,10 +56,7 @@ def check(dtype: DType, t: Tiling) -> None:
     Raises:
         UsageError: saying which number.
     """
-    row_bytes = t.tile_k * dtype.bits // 8
-    if row_bytes not in _ROWS_BYTES:
-        fine = ", ".join(str(size * 8 // dtype.bits) for size in _ROWS_BYTES)
-        raise UsageError(f"tile_k = {t.tile_k}: the mma.sync kernel takes {fine} of {dtype}")
+    source.require_slices(dtype, t)
     require_warp(t)
     if t.warp_k != t.tile_k or t.split_k != 1 or t.cluster_m * t.cluster_n != 1:
         raise UsageError(
@@ -81,10 +64,8 @@ def check(dtype: DType, t: Tiling) -> None:
             "neither k nor loads",
             hint=f"take a warp tile as deep as the tile ({t.tile_k}), no cluster, no split",
         )
-    if t.stages < 2:
-        raise UsageError(f"stages = {t.stages}: cp.async needs at least 2")
     threads = gemm_tile.WARP * gemm_tile.warps(t)
-    rows = threads * _CHUNK_BYTES // row_bytes  # that the block copies at once
+    rows = threads * _CHUNK_BYTES // (t.tile_k * dtype.bits // 8)  # that the block copies at once
     if threads > 1024 or not rows or t.tile_m % rows or t.tile_n % rows:
         raise UsageError(
             f"warp = {t.warp}: {threads} threads do not share out the copies of {t.tile} evenly",

@@ -6,23 +6,20 @@ from typing import TYPE_CHECKING, Final
 
 from perfkit.device import gemm_mma, tma_ring
 from perfkit.device import matrix_source as source
-from perfkit.device.matrix_source import MatrixKernel
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.models import gemm_tile
 
 if TYPE_CHECKING:
+    from perfkit.device.matrix_source import MatrixKernel
     from perfkit.models.gemm_tile import Tiling
     from perfkit.models.gemm_traffic import Problem
 
-_WARPGROUP: Final = 4  #: warps
+_WARPGROUP: Final = 4  #: warps that share out registers together
 _MOST_WARPS: Final = 28  #: that multiply, beside one warpgroup that loads
-#: registers of an SM, and how ``setmaxnreg`` shares them out: in eights; with eight warps 232 each,
-#: and 40 for the threads that load
+#: registers of an SM, which ``setmaxnreg`` shares out in eights
 _FILE: Final = 65536
 _UNIT: Final = 8
-_MOST: Final = 232
-_LOADING: Final = 40
 #: beside sums and operands, at least and with room: addresses, loop, store of the sums
 _REST: Final = 16
 _ROOM: Final = 24
@@ -44,27 +41,23 @@ def kernel(problem: Problem, tiling: Tiling, *, group: int = GROUP) -> MatrixKer
     warps = int(gemm_tile.warps(t))
     launched, multiplying = _registers(warps)
     multiplied = _multiplied(dtype)
-    macros |= tma_ring.macros(t, group) | {
+    macros |= {
         "OPERAND": source.ptx_name(multiplied),
         "SHAPE": gemm_mma.SHAPES[multiplied.bits // 8],
         "E4M3": int(dtype is DType.F8),
         "WARP_M": t.warp_m,
         "WARP_N": t.warp_n,
         "A_RING": _a_ring(dtype, t),
-        "REGISTERS": multiplying if multiplying > launched else 0,
     }
-    return MatrixKernel(
-        text=source.text_of("gemm_mma_tma.cu", macros, common=source.MMA_TMA),
+    return tma_ring.product(
+        problem,
+        t,
         name="gemm_mma_tma",
-        suffix="a",
-        threads=gemm_tile.WARP * (_WARPGROUP + warps),
-        dynamic_bytes=tma_ring.shared_bytes(t, dtype),
-        cluster=t.cluster_m * t.cluster_n,
-        tiles=source.tiles(problem, t),
-        is_persistent=True,
-        shapes=tma_ring.shapes(problem, t),
-        flops=problem.flops,
-        least_bytes=source.least_bytes(problem),
+        macros=macros,
+        group=group,
+        common=source.MMA_TMA,
+        warps=warps,
+        registers=multiplying if multiplying > launched else 0,
     )
 
 
@@ -78,10 +71,10 @@ def _registers(warps: int) -> tuple[int, int]:
 
     They share out what the block was launched with, not what the SM has.
     """
-    threads = gemm_tile.WARP * (_WARPGROUP + warps)
+    threads = gemm_tile.WARP * (tma_ring.LOADING_WARPS + warps)
     launched = _FILE // threads // _UNIT * _UNIT
-    left = launched * threads - _LOADING * gemm_tile.WARP * _WARPGROUP
-    return launched, min(_MOST, left // (gemm_tile.WARP * warps) // _UNIT * _UNIT)
+    left = launched * threads - tma_ring.LOADING_REGISTERS * gemm_tile.WARP * tma_ring.LOADING_WARPS
+    return launched, min(tma_ring.MOST_REGISTERS, left // (gemm_tile.WARP * warps) // _UNIT * _UNIT)
 
 
 def _held(dtype: DType, t: Tiling, a_rows: int) -> int:

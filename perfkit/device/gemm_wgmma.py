@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from perfkit.device import matrix_source as source
 from perfkit.device import tma_ring
-from perfkit.device.matrix_source import MatrixKernel
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.models import gemm_tile
 
 if TYPE_CHECKING:
+    from perfkit.device.matrix_source import MatrixKernel
     from perfkit.models.gemm_tile import Tiling
     from perfkit.models.gemm_traffic import Problem
 
@@ -31,23 +31,21 @@ def kernel(problem: Problem, tiling: Tiling, *, group: int = GROUP) -> MatrixKer
         UsageError: types, tiling or sizes that it cannot have.
     """
     t, dtype = tiling, problem.dtype
-    macros = source.type_macros(dtype, problem.out) | tma_ring.macros(t, group)
-    macros |= {"GROUPS": _groups(t), "ROWS": t.warp_m // _ROWS_PER_WARP}
+    macros = source.type_macros(problem.dtype, problem.out)
     check(dtype, t)
     source.require_sizes(problem, t)
-    generated = instruction(dtype, t.tile_n, source.SUMS[dtype])
-    return MatrixKernel(
-        text=source.text_of("gemm_wgmma.cu", macros, generated, source.TMA),
+    groups = _groups(t)
+    return tma_ring.product(
+        problem,
+        t,
         name="gemm_wgmma",
-        suffix="a",
-        threads=_WARPGROUP * (1 + _groups(t)),
-        dynamic_bytes=tma_ring.shared_bytes(t, dtype),
-        cluster=t.cluster_m * t.cluster_n,
-        tiles=source.tiles(problem, t),
-        is_persistent=True,
-        shapes=tma_ring.shapes(problem, t),
-        flops=problem.flops,
-        least_bytes=source.least_bytes(problem),
+        macros=macros | {"GROUPS": groups, "ROWS": t.warp_m // _ROWS_PER_WARP},
+        group=group,
+        common=source.TMA,
+        warps=_WARPGROUP // gemm_tile.WARP * groups,
+        # one group has as many as there are without that the others give any back
+        registers=tma_ring.MOST_REGISTERS if groups > 1 else 0,
+        generated=instruction(dtype, t.tile_n, source.SUMS[dtype]),
     )
 
 

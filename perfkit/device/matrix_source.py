@@ -21,6 +21,9 @@ _COMMON: Final = ("matrix_common.cuh",)
 MMA: Final = (*_COMMON, "mma.cuh")
 TMA: Final = (*_COMMON, "tma.cuh")
 MMA_TMA: Final = (*MMA, "tma.cuh")
+#: of k in one row of shared memory: two steps at least, so that one of them loads ahead; for TMA
+#: one swizzle pattern, or two side by side
+_ROWS_BYTES: Final = (64, 128, 256)
 #: elements of a row of the result that are stored together
 ROW_STEP: Final = 8
 #: bytes of k that one step of any of the instructions takes
@@ -137,6 +140,51 @@ def type_macros(dtype: DType, out: DType) -> dict[str, object]:
     }
 
 
+def product(
+    problem: Problem,
+    tiling: Tiling,
+    *,
+    name: str,
+    macros: Mapping[str, object],
+    group: int,
+    common: Sequence[str],
+    threads: int,
+    dynamic_bytes: int,
+    generated: str = "",
+    shapes: tuple[TensorShape, TensorShape] | None = None,
+) -> MatrixKernel:
+    """The kernel ``name`` of that problem and tiling, which it can have.
+
+    Args:
+        problem: types that ``type_macros`` takes.
+        tiling: whose sizes fit the problem's.
+        name: of the kernel and its file.
+        macros: of its types, and those that not every product has.
+        group: rows of tiles, or of cluster tiles, that run together.
+        common: ``MMA``, ``TMA`` or ``MMA_TMA``.
+        threads: per block.
+        dynamic_bytes: likewise.
+        generated: put before the kernel's text.
+        shapes: of A and B for TMA; such kernels are persistent and written for 9.0 alone.
+    """
+    t, is_fed = tiling, shapes is not None
+    every = {"TILE_M": t.tile_m, "TILE_N": t.tile_n, "TILE_K": t.tile_k}
+    every |= {"STAGES": t.stages, "GROUP": group}
+    return MatrixKernel(
+        text=text_of(f"{name}.cu", {**every, **macros}, generated, common),
+        name=name,
+        suffix="a" if is_fed else "",
+        threads=threads,
+        dynamic_bytes=dynamic_bytes,
+        cluster=t.cluster_m * t.cluster_n,
+        tiles=tiles(problem, t),
+        is_persistent=is_fed,
+        shapes=shapes,
+        flops=problem.flops,
+        least_bytes=least_bytes(problem),
+    )
+
+
 def require_multiple(name: str, size: int, step: int) -> None:
     """Refuse a size that is no multiple of ``step``.
 
@@ -147,6 +195,19 @@ def require_multiple(name: str, size: int, step: int) -> None:
         below, above = size // step * step, -(-size // step) * step
         near = f"{below} or {above}" if below else f"{max(above, step)}"
         raise UsageError(f"{name} = {size}: must be a multiple of {step}", hint=f"take {near}")
+
+
+def require_slices(dtype: DType, tiling: Tiling) -> None:
+    """Refuse slices that shared memory has no rows for, or of which none loads ahead.
+
+    Raises:
+        UsageError: saying which number.
+    """
+    if tiling.tile_k * dtype.bits // 8 not in _ROWS_BYTES:
+        fine = ", ".join(str(size * 8 // dtype.bits) for size in _ROWS_BYTES)
+        raise UsageError(f"tile_k = {tiling.tile_k}: products take slices of {fine} of {dtype}")
+    if tiling.stages < 2:
+        raise UsageError(f"stages = {tiling.stages}: loading ahead needs at least 2")
 
 
 def require_sizes(problem: Problem, tiling: Tiling) -> None:

@@ -10,12 +10,18 @@ from perfkit.errors import UsageError
 from perfkit.models import gemm_tile
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from perfkit.device.matrix_source import MatrixKernel
     from perfkit.kernel import DType
     from perfkit.models.gemm_tile import Tiling
     from perfkit.models.gemm_traffic import Problem
 
-#: of k in one row of shared memory: one swizzle pattern, or two side by side
-_ROWS_BYTES: Final = (64, 128, 256)
+LOADING_WARPS: Final = 4
+#: registers of a thread that multiplies, at most, and of one that loads, where ``setmaxnreg``
+#: shares them out
+MOST_REGISTERS: Final = 232
+LOADING_REGISTERS: Final = 40
 _SWIZZLE_BYTES: Final = 128
 _MOST_BOX_ROWS: Final = 256
 _PATTERN_ROWS: Final = 8
@@ -24,17 +30,44 @@ _MOST_CLUSTER: Final = 8  #: the portable size
 _BARRIER_BYTES: Final = 16
 
 
-def macros(t: Tiling, group: int) -> dict[str, object]:
-    """Those that ``tma.cuh`` names, but for the operand's size."""
-    return {
-        "TILE_M": t.tile_m,
-        "TILE_N": t.tile_n,
-        "TILE_K": t.tile_k,
-        "STAGES": t.stages,
-        "CLUSTER_M": t.cluster_m,
-        "CLUSTER_N": t.cluster_n,
-        "GROUP": group,
-    }
+def product(
+    problem: Problem,
+    tiling: Tiling,
+    *,
+    name: str,
+    macros: Mapping[str, object],
+    group: int,
+    common: Sequence[str],
+    warps: int,
+    registers: int,
+    generated: str = "",
+) -> MatrixKernel:
+    """The kernel ``name``, whose first four warps load and ``warps`` others multiply.
+
+    Args:
+        problem: as of ``matrix_source.product``, and so are the others.
+        tiling: likewise.
+        name: likewise.
+        macros: likewise, besides those that ``tma.cuh`` names.
+        group: rows of cluster tiles that run together.
+        common: what comes before the kernel's text.
+        warps: that multiply.
+        registers: of each of their threads, which the others leave them; 0: as launched.
+        generated: likewise before it.
+    """
+    clusters = {"CLUSTER_M": tiling.cluster_m, "CLUSTER_N": tiling.cluster_n}
+    return source.product(
+        problem,
+        tiling,
+        name=name,
+        macros={**macros, **clusters, "REGISTERS": registers},
+        group=group,
+        common=common,
+        threads=gemm_tile.WARP * (LOADING_WARPS + warps),
+        dynamic_bytes=shared_bytes(tiling, problem.dtype),
+        generated=generated,
+        shapes=shapes(problem, tiling),
+    )
 
 
 def shared_bytes(t: Tiling, dtype: DType) -> int:
@@ -68,12 +101,7 @@ def check(dtype: DType, t: Tiling) -> None:
     Raises:
         UsageError: saying which number.
     """
-    row_bytes = t.tile_k * dtype.bits // 8
-    if row_bytes not in _ROWS_BYTES:
-        fine = ", ".join(str(size * 8 // dtype.bits) for size in _ROWS_BYTES)
-        raise UsageError(f"tile_k = {t.tile_k}: TMA fills slices of {fine} of {dtype}")
-    if t.stages < 2:
-        raise UsageError(f"stages = {t.stages}: loading ahead needs at least 2")
+    source.require_slices(dtype, t)
     if t.cluster_m * t.cluster_n > _MOST_CLUSTER:
         raise UsageError(f"cluster = {t.cluster}: at most {_MOST_CLUSTER} blocks")
     for name, size, sharers in (

@@ -23,8 +23,8 @@ def test_texts_need_no_headers():
     [
         (gemm_mma, "gemm_mma.cu", 12),
         (gemm_mma, "mma.cuh", 2),
-        (gemm_mma_tma, "gemm_mma_tma.cu", 7),
-        (gemm_mma_tma, "tma.cuh", 7),
+        (gemm_mma_tma, "gemm_mma_tma.cu", 6),
+        (gemm_mma_tma, "tma.cuh", 9),
     ],
 )
 def test_every_macro_that_a_kernel_names_is_set(module, file, least):
@@ -68,6 +68,19 @@ def test_the_hint_names_sizes_nearby():
 def test_sizes_that_products_cannot_have(sizes, says):
     with pytest.raises(UsageError, match=says):
         source.require_sizes(problem(**sizes), tiling("128x128x64", "64x64", 3))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tile_k", "stages", "says"),
+    [
+        ("bf16", 16, 3, "tile_k = 16: products take slices of 32, 64, 128 of bf16"),
+        ("s8", 512, 3, "tile_k = 512: products take slices of 64, 128, 256 of s8"),
+        ("tf32", 32, 1, "stages = 1: loading ahead needs at least 2"),
+    ],
+)
+def test_slices_that_no_product_loads(dtype, tile_k, stages, says):
+    with pytest.raises(UsageError, match=says):
+        source.require_slices(DType(dtype), tiling(f"128x128x{tile_k}", "64x64", stages))
 
 
 def test_the_last_tile_may_overlap_the_one_before():

@@ -8,8 +8,7 @@
 // Macros, besides those of tma.cuh: OPERAND f16 | bf16 | tf32 | s8, SHAPE m16n8k16 | m16n8k8 |
 // m16n8k32, SUM f32 | s32, OUT f32 | f16 | bf16 | s32, OUT_BYTES, WARP_M, WARP_N, A_RING (rows of A
 // in registers, all but one of them on their way), E4M3 (1: operands are that, and f16 only in
-// registers), REGISTERS (of a thread that multiplies; 0: as launched). m, n: at least the tile, n a
-// multiple of 8; k: a multiple of TILE_K.
+// registers).
 
 constexpr int WARPS_N = TILE_N / WARP_N, WARPS = TILE_M / WARP_M * WARPS_N;
 constexpr int THREADS = 128 + 32 * WARPS;
@@ -164,24 +163,5 @@ __device__ __forceinline__ void multiply_slices(char* c, const Walk& walk, int s
 extern "C" __global__ void IN_CLUSTERS __launch_bounds__(THREADS, 1)
     gemm_mma_tma(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, char* c,
                  int m, int n, int k) {
-  extern __shared__ __align__(1024) char shared[];
-  const word stages = shared_address(shared);
-  const word full = stages + STAGES * STAGE_BYTES, empty = full + 8 * STAGES;
-  const Walk walk(m, n);
-  const int slices = k / TILE_K;
-  make_ring(a, b, stages, full, empty, WARPS);
-  if (threadIdx.x < 128) {
-#if REGISTERS > 0
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-#endif
-    if (threadIdx.x == 0) load_slices(a, b, walk, slices, stages, full, empty);
-  } else {
-#if REGISTERS > 0
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
-#endif
-    multiply_slices(c, walk, slices, stages, full, empty);
-  }
-#if CLUSTER_M * CLUSTER_N > 1
-  meet();  // a block that is gone cannot be arrived at
-#endif
+  load_and_multiply<WARPS, multiply_slices>(a, b, c, m, n, k);
 }

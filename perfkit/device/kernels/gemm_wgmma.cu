@@ -4,7 +4,7 @@
 // columns of its tile each. How slices come and tiles follow one another is in tma.cuh.
 //
 // Macros, besides those of tma.cuh: OUT, OUT_BYTES, GROUPS, ROWS; before this text: `wgmma`,
-// SUM_WORDS of sums. m, n: at least the tile, n a multiple of 8; k: a multiple of TILE_K.
+// SUM_WORDS of sums.
 
 constexpr int THREADS = 128 * (1 + GROUPS);
 static_assert(TILE_M == 64 * GROUPS * ROWS, "all rows of the tile are shared out");
@@ -60,24 +60,5 @@ __device__ __forceinline__ void multiply_slices(char* c, const Walk& walk, int s
 extern "C" __global__ void IN_CLUSTERS __launch_bounds__(THREADS, 1)
     gemm_wgmma(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, char* c,
                int m, int n, int k) {
-  extern __shared__ __align__(1024) char shared[];
-  const word stages = shared_address(shared);
-  const word full = stages + STAGES * STAGE_BYTES, empty = full + 8 * STAGES;
-  const Walk walk(m, n);
-  const int slices = k / TILE_K;
-  make_ring(a, b, stages, full, empty, GROUPS);
-  if (threadIdx.x < 128) {
-#if GROUPS > 1
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-#endif
-    if (threadIdx.x == 0) load_slices(a, b, walk, slices, stages, full, empty);
-  } else {
-#if GROUPS > 1
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-#endif
-    multiply_slices(c, walk, slices, stages, full, empty);
-  }
-#if CLUSTER_M * CLUSTER_N > 1
-  meet();  // a block that is gone cannot be arrived at
-#endif
+  load_and_multiply<GROUPS, multiply_slices>(a, b, c, m, n, k);
 }

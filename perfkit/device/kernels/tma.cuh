@@ -9,7 +9,8 @@
 // those of one column their common B.
 //
 // Macros: OPERAND_BYTES, TILE_M, TILE_N, TILE_K, STAGES, CLUSTER_M, CLUSTER_N, GROUP (rows of
-// cluster tiles that run together).
+// cluster tiles that run together), REGISTERS (of a thread that multiplies, 40 being left to one
+// that loads; 0: as launched). m, n: at least the tile, n a multiple of 8; k: a multiple of TILE_K.
 
 constexpr int ROW_BYTES = TILE_K * OPERAND_BYTES;
 constexpr int BOX_BYTES = ROW_BYTES < 128 ? ROW_BYTES : 128;  // of k, what one swizzle spans
@@ -170,4 +171,34 @@ __device__ __forceinline__ void load_slices(const TensorMap& a, const TensorMap&
 __device__ __forceinline__ void release(const Walk& walk, word empty, int stage, int rank) {
   const bool shares = rank % CLUSTER_M == walk.across() || rank / CLUSTER_M == walk.along();
   if (rank < CLUSTER && shares) arrive_at(empty + 8 * stage, rank);
+}
+
+// Who multiplies the slices of a block's tiles, of which there are so many each; writes to `c`.
+typedef void Multiply(char* c, const Walk& walk, int slices, word stages, word full, word empty);
+
+// All that a block does: its first four warps load, the others multiply. Of these so many readers
+// tell when they are done with a stage.
+template <int READERS, Multiply MULTIPLY>
+__device__ __forceinline__ void load_and_multiply(const TensorMap& a, const TensorMap& b, char* c,
+                                                  int m, int n, int k) {
+  extern __shared__ __align__(1024) char shared[];
+  const word stages = shared_address(shared);
+  const word full = stages + STAGES * STAGE_BYTES, empty = full + 8 * STAGES;
+  const Walk walk(m, n);
+  const int slices = k / TILE_K;
+  make_ring(a, b, stages, full, empty, READERS);
+  if (threadIdx.x < 128) {
+#if REGISTERS > 0
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+#endif
+    if (threadIdx.x == 0) load_slices(a, b, walk, slices, stages, full, empty);
+  } else {
+#if REGISTERS > 0
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
+#endif
+    MULTIPLY(c, walk, slices, stages, full, empty);
+  }
+#if CLUSTER_M * CLUSTER_N > 1
+  meet();  // a block that is gone cannot be arrived at
+#endif
 }
