@@ -6,7 +6,7 @@ Products are C [m, n] = A [m, k] B^T with B [n, k]: both operands have k contigu
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from perfkit.analysis.gemm_expected import TiledProduct
 from perfkit.analysis.prediction import Demand, Flow
@@ -20,6 +20,7 @@ from perfkit.models.gemm_tile import Tiling
 from perfkit.models.gemm_traffic import Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
     from perfkit.device.matrix_source import MatrixKernel
@@ -170,68 +171,69 @@ def _attention(dtype: DType, sizes: Sizes, *, is_causal: bool) -> Case:
     )
 
 
-def _mma(dtype: DType, tile: tuple[int, int], warp: tuple[int, int], stages: int) -> Workload:
-    row = 128 * 8 // dtype.bits
-    tiles = {"tile_m": tile[0], "tile_n": tile[1], "tile_k": row}
-    tiles |= {"warp_m": warp[0], "warp_n": warp[1], "stages": stages, "group": gemm_mma.GROUP}
-    odd = {"m": 300, "n": 520, "k": 5 * row}
-    small = {"tile_m": 64, "tile_n": 64, "tile_k": row // 2, "warp_m": 32, "warp_n": 32}
+def _row(dtype: DType) -> int:
+    """Elements in 128 bytes, as deep as slices are unless said otherwise."""
+    return 128 * 8 // dtype.bits
+
+
+def _gemm(
+    make: ModuleType, dtype: DType, feed: str, tiles: Sizes, checks: Sequence[Sizes], **cards: Any
+) -> Workload:
+    """Products of ``make``, named after it; ``checks`` say what is other than usual in each."""
+    odd = {"m": 300, "n": 520, "k": 5 * _row(dtype)}
     return Workload(
-        name=f"gemm_mma_{dtype}",
+        name=f"{make.__name__.rpartition('.')[2]}_{dtype}",
         group="tensor",
-        summary=f"matrix product of {dtype} with mma.sync and cp.async",
-        sizes={"m": 4096, "n": 4096, "k": 4096, **tiles},
+        summary=f"matrix product of {dtype} with {feed}",
+        sizes={"m": 4096, "n": 4096, "k": 4096, **tiles, "group": make.GROUP},
         size="m",
-        checks=(odd, odd | small | {"stages": 4}),
-        build=partial(_product, dtype, make=gemm_mma),
+        checks=tuple({**odd, **check} for check in checks),
+        build=partial(_product, dtype, make=make),
+        **cards,
+    )
+
+
+def _tiles(dtype: DType, tile: tuple[int, int], **others: int) -> Sizes:
+    return {"tile_m": tile[0], "tile_n": tile[1], "tile_k": _row(dtype), **others}
+
+
+def _small(dtype: DType) -> Sizes:
+    return {"tile_m": 64, "tile_n": 64, "tile_k": _row(dtype) // 2, "warp_m": 32, "warp_n": 32}
+
+
+def _mma(dtype: DType, tile: tuple[int, int], warp: tuple[int, int], stages: int) -> Workload:
+    return _gemm(
+        gemm_mma,
+        dtype,
+        "mma.sync and cp.async",
+        _tiles(dtype, tile, warp_m=warp[0], warp_n=warp[1], stages=stages),
+        ({}, {**_small(dtype), "stages": 4}),
         least_capability=(8, 9) if dtype is DType.F8 else (8, 0),
     )
 
 
 def _mma_tma(dtype: DType) -> Workload:
-    row = 128 * 8 // dtype.bits
-    tiles = {"tile_m": 128, "tile_n": 256, "tile_k": row, "warp_m": 64, "warp_n": 64, "stages": 4}
-    tiles |= {"cluster_m": 1, "cluster_n": 1, "group": gemm_mma_tma.GROUP}
-    odd = {"m": 300, "n": 520, "k": 5 * row}
-    small = {"tile_m": 64, "tile_n": 64, "tile_k": row // 2, "warp_m": 32, "warp_n": 32}
+    row = _row(dtype)
     pairs = {"tile_n": 128, "tile_k": 2 * row, "warp_n": 32, "cluster_m": 2, "stages": 3}
-    return Workload(
-        name=f"gemm_mma_tma_{dtype}",
-        group="tensor",
-        summary=f"matrix product of {dtype} with mma.sync, fed by TMA",
-        sizes={"m": 4096, "n": 4096, "k": 4096, **tiles},
-        size="m",
-        checks=(odd, odd | small, odd | pairs | {"k": 6 * row}),
-        build=partial(_product, dtype, make=gemm_mma_tma),
+    return _gemm(
+        gemm_mma_tma,
+        dtype,
+        "mma.sync, fed by TMA",
+        _tiles(dtype, (128, 256), warp_m=64, warp_n=64, stages=4, cluster_m=1, cluster_n=1),
+        ({}, _small(dtype), pairs | {"k": 6 * row}),
         only_capability=(9, 0),
     )
 
 
 def _wgmma(dtype: DType) -> Workload:
-    row = 128 * 8 // dtype.bits
-    tiles = {"tile_m": 128, "tile_n": 256, "tile_k": row, "warp_m": 16, "stages": 4}
-    tiles |= {"cluster_m": 2, "cluster_n": 1, "group": gemm_wgmma.GROUP}
-    odd = {"m": 300, "n": 520, "k": 5 * row}
-    pairs = {
-        "tile_m": 256,
-        "tile_n": 128,
-        "warp_m": 32,
-        "cluster_m": 1,
-        "cluster_n": 2,
-        "stages": 3,
-    }
-    return Workload(
-        name=f"gemm_wgmma_{dtype}",
-        group="tensor",
-        summary=f"matrix product of {dtype} with wgmma and TMA",
-        sizes={"m": 4096, "n": 4096, "k": 4096, **tiles},
-        size="m",
-        checks=(
-            odd,
-            odd | pairs,
-            odd | {"tile_m": 64, "tile_n": 64, "tile_k": row // 2, "cluster_m": 1},
-        ),
-        build=partial(_product, dtype, make=gemm_wgmma),
+    pairs = {"tile_m": 256, "tile_n": 128, "warp_m": 32, "cluster_m": 1, "cluster_n": 2}
+    small = {"tile_m": 64, "tile_n": 64, "tile_k": _row(dtype) // 2, "cluster_m": 1}
+    return _gemm(
+        gemm_wgmma,
+        dtype,
+        "wgmma and TMA",
+        _tiles(dtype, (128, 256), warp_m=16, stages=4, cluster_m=2, cluster_n=1),
+        ({}, pairs | {"stages": 3}, small),
         only_capability=(9, 0),
     )
 
