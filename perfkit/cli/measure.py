@@ -83,18 +83,12 @@ def measure(
             hint="perfkit measure --list shows the library; 'all' measures it",
         )
     from perfkit.device.items import devices_of
-    from perfkit.device.measure import Plan
     from perfkit.device.measure import measure as run
     from perfkit.report.views import measure as view
     from perfkit.report.views import measure_content
 
     drawing.check(is_table=format is options.Format.TABLE, output=output)
-    plan = Plan(
-        runs=effort.runs,
-        samples=effort.samples,
-        time_limit_s=effort.time_limit,
-        memory_limit_bytes=options.size(effort.memory_limit, "--memory-limit"),
-    )
+    plan = mine.plan(effort)
     # what the command line names is read before the card is looked for
     known = mine.ceilings(ceilings)
     asked = _asked(names or [], size, own, effort.cold)

@@ -21,10 +21,22 @@ if TYPE_CHECKING:
 
     from perfkit.analysis.measurement import MeasureReport
     from perfkit.analysis.prediction import Flow
+    from perfkit.device.measure import Plan
     from perfkit.device.user_kernel import KernelSpec
     from perfkit.models.roofs import Ceilings
 
 _UNITS = ("simt", "tensor")
+
+RestOption = Annotated[
+    float,
+    typer.Option(
+        "--rest",
+        metavar="SECONDS",
+        min=0,
+        max=60,
+        help="Idle that long before each sample: bursts, not what the power limit sustains.",
+    ),
+]
 
 
 @record
@@ -114,9 +126,15 @@ class Effort:
             help="Empty L2 before each sample, or not; if not given as each kernel has it.",
         ),
     ] = None
+    rest: RestOption = 0.0
     time_limit: Annotated[
         float,
-        typer.Option("--time-limit", metavar="SECONDS", min=0.1, help="Of one kernel in one run."),
+        typer.Option(
+            "--time-limit",
+            metavar="SECONDS",
+            min=0.1,
+            help="Of one kernel in one run, its rests apart.",
+        ),
     ] = 60.0
     memory_limit: Annotated[
         str | None,
@@ -127,6 +145,23 @@ class Effort:
     device: Annotated[
         str, typer.Option("--device", metavar="NUMBERS", help="Which cards: 0, 0,1 or all.")
     ] = "0"
+
+
+def plan(effort: Effort) -> Plan:
+    """How much is measured.
+
+    Raises:
+        UsageError: the memory limit is no size.
+    """
+    from perfkit.device.measure import Plan
+
+    return Plan(
+        runs=effort.runs,
+        samples=effort.samples,
+        rest_s=effort.rest,
+        time_limit_s=effort.time_limit,
+        memory_limit_bytes=options.size(effort.memory_limit, "--memory-limit"),
+    )
 
 
 def only(own: OwnKernel, size: str | None, what: str, *allowed: str) -> None:

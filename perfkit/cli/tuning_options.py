@@ -10,6 +10,7 @@ import typer
 from perfkit.cli import options
 from perfkit.cli.emit import emit
 from perfkit.cli.interrupts import terminable
+from perfkit.cli.measure_options import RestOption
 from perfkit.cli.progress import progress
 from perfkit.errors import EXIT_INTERRUPTED, DeviceError, UnknownTarget, UsageError
 from perfkit.record import record
@@ -35,6 +36,7 @@ class TuneOptions:
     runs: Annotated[
         int, typer.Option("--runs", metavar="N", min=1, max=100, help="Processes, measuring.")
     ] = 3
+    rest: RestOption = 0.0
 
 
 def present(asked: Sequence[Target]) -> tuple[Device, Target]:
@@ -77,7 +79,7 @@ def tune(
     from perfkit.device.tuning import Try
     from perfkit.report.views import tuning as view
 
-    plan = Plan(runs=mine.runs, samples=20, most_seconds=0.5, warmup_s=0.03)
+    plan = Plan(runs=mine.runs, samples=20, most_seconds=0.5, warmup_s=0.03, rest_s=mine.rest)
     with progress("measuring") as tell, terminable():
         found = work(Try(most=mine.tries, plan=plan, ceilings=ceilings, tell=tell))
     emit(

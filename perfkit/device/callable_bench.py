@@ -41,6 +41,8 @@ def time_callable(
         count = max(3, min(sampling.samples, int(sampling.most_seconds / by_host)))
         samples = []
         for _ in range(count):
+            if sampling.rest_s:
+                stopwatch.rest(_silent(work), sampling.rest_s, timing.before.sm_clock_hz)
             if sampling.cold:
                 stopwatch.flush()
             samples.append(_by_host(card, work))

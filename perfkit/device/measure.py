@@ -20,6 +20,7 @@ from perfkit.device.environment import environment, neighbours
 from perfkit.device.machine import machine_of
 from perfkit.device.measured import measurement
 from perfkit.device.nvml import Monitor
+from perfkit.device.timing import Sampling
 from perfkit.errors import UnknownTarget
 from perfkit.record import record
 
@@ -56,8 +57,26 @@ class Plan:
     samples: int = 30
     most_seconds: float = 3.0  #: of samples of one item in one run
     warmup_s: float = 0.05
-    time_limit_s: float = 60.0  #: of one item in one run
+    rest_s: float = 0.0  #: before each sample
+    time_limit_s: float = 60.0  #: of one item in one run, without its rests
     memory_limit_bytes: int | None = None  #: of host and card each; None: 64 GiB, the whole card
+
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """What ``Sampling`` is made of in the child, the caches apart."""
+        return {
+            "samples": self.samples,
+            "most_seconds": self.most_seconds,
+            "warmup_s": self.warmup_s,
+            "rest_s": self.rest_s,
+        }
+
+    def limit_s(self, item: Item) -> float:
+        """What a run of an item may take: rests must not pass for a kernel that hangs."""
+        staged = item.case.staged if item.case else None
+        # Python code by marks, and where they do not see it by the host's clock
+        timed = 1 + (len(staged.stages) if staged else item.case is None)
+        return self.time_limit_s + timed * Sampling(**self.sampling).most_resting_s
 
 
 def measure(
@@ -155,6 +174,7 @@ class _Session:
                     self._failures.get(item.key),
                     self._device,
                     machine,
+                    rest_s=self._plan.rest_s,
                 )
                 for item in items
                 if item.key in self._results or item.key in self._failures
@@ -224,17 +244,13 @@ class _Session:
             "measure",
             {
                 "items": [{"key": item.key, "cold": item.cold, **item.payload} for item in items],
-                "sampling": {
-                    "samples": plan.samples,
-                    "most_seconds": plan.most_seconds,
-                    "warmup_s": plan.warmup_s,
-                },
+                "sampling": plan.sampling,
                 "check": number == 0,
             },
             uuid=self._device.uuid,
             limits=Limits(
-                seconds=_START_S + plan.time_limit_s * len(items),
-                silent_seconds=plan.time_limit_s,
+                seconds=_START_S + sum(map(plan.limit_s, items)),
+                silent_seconds=max(map(plan.limit_s, items)),
                 **limits,
             ),
             monitor=self._monitor,

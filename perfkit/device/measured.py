@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.measurement import Checked, Failed, LaunchFacts, Measurement, Run
 from perfkit.analysis.prediction import Machine, Prediction, predict
+from perfkit.device.nvml import POWER_CAP
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from perfkit.device.measure import Item
     from perfkit.device.properties import Device
     from perfkit.device.workload import Case
+
+#: products that draw an H200's 700 W keep their clock with it
+_REST_S: Final = 0.25
 
 
 def measurement(
@@ -22,6 +26,8 @@ def measurement(
     failure: Failed | None,
     device: Device,
     machine: Machine | None,
+    *,
+    rest_s: float = 0.0,
 ) -> Measurement:
     """Everything about one item.
 
@@ -31,6 +37,7 @@ def measurement(
         failure: why there are fewer runs, or none.
         device: where.
         machine: to predict for; None: its capability is not known.
+        rest_s: before each sample.
     """
     runs = tuple(_run(result["timing"]) for result in results)
     first: Mapping[str, Any] = results[0] if results else {}
@@ -42,6 +49,7 @@ def measurement(
         summary=item.summary,
         sizes=item.sizes,
         cold=item.cold,
+        rest_s=rest_s,
         runs=runs,
         checks=tuple(Checked(**check) for check in first.get("checks", ()))
         + _unwritten(first.get("timing", {})),
@@ -54,7 +62,7 @@ def measurement(
         failure=failure,
         sm_count=device.sm_count,
         max_warps_per_sm=device.max_warps_per_sm,
-        notes=tuple(_notes(item, runs, device)),
+        notes=tuple(_notes(item, runs, device, rest_s)),
     )
 
 
@@ -115,14 +123,20 @@ def _staged(case: Case, runs: Sequence[Run]) -> Prediction | None:
     )
 
 
-def _notes(item: Item, runs: Sequence[Run], device: Device) -> list[str]:
-    notes = []
+def _throttled(runs: Sequence[Run], rest_s: float) -> Iterator[str]:
+    """Which runs were, why, and what would help."""
     throttled = [number + 1 for number, run in enumerate(runs) if run.throttles]
-    if throttled:
-        why = ", ".join(dict.fromkeys(text for run in runs for text in run.throttles))
-        shown = ", ".join(map(str, throttled))
-        what = "all of them count" if len(throttled) == len(runs) else "the others count"
-        notes.append(f"run {shown} of {len(runs)} was throttled ({why}): {what}")
+    if not throttled:
+        return
+    why = list(dict.fromkeys(text for run in runs for text in run.throttles))
+    shown = ", ".join(map(str, throttled))
+    what = "all of them count" if len(throttled) == len(runs) else "the others count"
+    rests = f"; --rest {_REST_S} times bursts" if POWER_CAP in why and not rest_s else ""
+    yield f"run {shown} of {len(runs)} was throttled ({', '.join(why)}): {what}{rests}"
+
+
+def _notes(item: Item, runs: Sequence[Run], device: Device, rest_s: float) -> list[str]:
+    notes = list(_throttled(runs, rest_s))
     if any(run.by_host for run in runs):
         notes.append(
             "timed by the host's clock: the work did not stay in the default stream, or waited"

@@ -11,10 +11,12 @@ from typing import Any, Final
 
 from perfkit.record import record
 
+POWER_CAP: Final = "power cap set by software"  #: the limit of the card, or a lower one
+
 #: bits of NVML's clock event reasons (nvml.h, ``nvmlClocksEventReason…``) -> what to call them; the
 #: other bits are no trouble: idle, a limit that someone chose, sync boost, display clocks
 THROTTLES: Final = {
-    0x4: "power cap set by software",
+    0x4: POWER_CAP,
     0x8: "hardware slowdown",
     0x20: "thermal slowdown by software",
     0x40: "thermal slowdown by hardware",

@@ -3,12 +3,17 @@
 Every sample starts with the card busy (flushing L2, or holding), so that the launch lies in the
 queue when its turn comes and the marks enclose the kernel alone. One call is one run, the unit of
 evidence: ``measure.py`` takes several, each in a process of its own.
+
+Work that draws more power than the card may have is slower the longer it goes on. With rests
+between its samples it is timed as a burst: the card idles, is woken by a thread that only waits,
+which takes hardly any power, does the work once, and is timed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from statistics import median
+from time import sleep
 from typing import TYPE_CHECKING, Final
 
 from perfkit.device.backend import launch_1d
@@ -26,6 +31,9 @@ _FLUSH_RATIO: Final = 3
 _FLUSH_FALLBACK_BYTES: Final = 256 * 2**20  #: where the driver does not tell L2's size
 _HOLD_NS: Final = 60_000  #: longer than it takes to enqueue a launch and two marks
 _MOST_IN_FLIGHT: Final = 256  #: samples queued before the host waits
+_WAKE_NS: Final = 10_000_000  #: one turn of waking; governors of clocks take milliseconds
+_MOST_WAKES: Final = 20
+_AWAKE: Final = 0.9  #: of the clock before the first sample: a rested card's is higher than that
 
 
 @record
@@ -36,6 +44,19 @@ class Sampling:
     cold: bool = True  #: L2 flushed before each sample
     warmup_s: float = 0.05  #: of work before the first sample; clocks rise meanwhile
     most_seconds: float = 10.0  #: stop sampling after this long, with what there is (3 at least)
+    rest_s: float = 0.0  #: the card idles that long before each sample; 0: they follow one another
+
+    @property
+    def most_resting_s(self) -> float:
+        """What rests and waking may take, apart from any work.
+
+        >>> Sampling(samples=30).most_resting_s
+        0.0
+        >>> round(Sampling(samples=30, rest_s=0.25).most_resting_s, 3)
+        13.5
+        """
+        wake_s = _MOST_WAKES * _WAKE_NS * 1e-9
+        return self.samples * (self.rest_s + wake_s) if self.rest_s else 0.0
 
 
 @record
@@ -70,10 +91,30 @@ class Stopwatch:
         flushed = (self._buffer, np.uint64(size // 16), self._sink)
         self._flush_caches = card.prepare(flush, launch_1d(blocks, 256), flushed)
         self._hold = card.prepare(hold, launch_1d(1, 1), (np.uint64(_HOLD_NS),))
+        self._wake = card.prepare(hold, launch_1d(1, 1), (np.uint64(_WAKE_NS),))
 
     def flush(self) -> None:
         """Leave nothing of earlier work in L2."""
         self._flush_caches()
+
+    def rest(self, work: Work, seconds: float, clock_hz: float | None) -> None:
+        """Leave the card idle for a while, and wake it for ``work``.
+
+        Args:
+            work: is done once, untimed, so that its code and data are where they usually are.
+            seconds: how long.
+            clock_hz: the SM clock while it was awake; None: not known.
+        """
+        self._card.wait()
+        sleep(seconds)
+        for _ in range(_MOST_WAKES):
+            self._wake()
+            self._card.wait()
+            now = self.monitor.state().sm_clock_hz
+            if now is None or clock_hz is None or now >= _AWAKE * clock_hz:
+                break
+        work()
+        self._card.wait()
 
     def _prepare(self, *, cold: bool) -> None:
         if cold:
@@ -95,6 +136,9 @@ class Stopwatch:
         in_flight = max(1, min(_MOST_IN_FLIGHT, int(0.1 / max(estimate, 1e-6)), sampling.samples))
         spent = 0.0
         while len(samples) < sampling.samples:
+            if sampling.rest_s:
+                in_flight = 1
+                self.rest(work, sampling.rest_s, states[0].sm_clock_hz)
             pairs = [
                 self._sample(work, cold=sampling.cold)
                 for _ in range(min(in_flight, sampling.samples - len(samples)))

@@ -134,7 +134,7 @@ def tune_block_size(
     usual, items = _block_sizes(what)
     if len(items) < 2:
         raise UsageError("the kernel takes one block size: there is nothing to choose from")
-    first = replace(how.plan, runs=1, samples=3)
+    first = replace(how.plan, runs=1, samples=3, rest_s=0.0)
     report = measure([items[usual]], [device], first, ceilings=how.ceilings, tell=how.tell)
     facts = _facts(report.devices[0], items[usual])
     asked = request(target, facts, usual=usual, most=max(items))

@@ -26,7 +26,7 @@ COMMANDS = {
         ("-g h100 --shape 512 --dtype f16 --tile 128x128x64 --warp 64x64x64 --stages 3 --split-k 2"
         " --swizzle 2 --regs 128 --clock-mhz 1500 --cluster 2"),
         "-g h100 --shape 64 --dtype f16 --rank --top 5",
-        "-g h100 --shape 64 --dtype f16 --tries 3 --runs 2",
+        "-g h100 --shape 64 --dtype f16 --tries 3 --runs 2 --rest 0.25",
     ],
     "access coalescing": [
         f"--stride 1 {ACCESS} --grid 8 --block-index 3",
@@ -55,7 +55,7 @@ COMMANDS = {
         ("-g h100 --regs 40 --smem-static 1K --smem-dynamic 1K --smem-per-thread 4 --barriers 1"
         " --cluster 2 --elements 1000 --per-thread 2"),
         "-g h100 --regs 40 --smem 1K --threads 128",
-        "-g h100 --regs 40 --tries 3 --runs 2",
+        "-g h100 --regs 40 --tries 3 --runs 2 --rest 0.25",
     ],
 }  # fmt: skip
 
@@ -66,7 +66,7 @@ TAKES = {
     **dict.fromkeys(
         ("--regs", "--smem", "--smem-static", "--smem-dynamic", "--smem-per-thread", "--barriers",
          "--h2d", "--d2h", "--kernel-ms", "--copy-overhead-us", "--launch-overhead-us", "--stride",
-         "--offset", "--warp", "--block-index", "--trips", "--row", "--column"),
+         "--offset", "--warp", "--block-index", "--trips", "--row", "--column", "--rest"),
         NONE_OF_IT,
     ),
     # true or false, or which path; the offset of 1 makes an index of -1 one of 0

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from perfkit.device import items, measure
+from perfkit.device import items, measure, timing
 from perfkit.device.child import End, Failure
 from perfkit.errors import NoDevice
 from tests.device.children import Children
@@ -90,6 +90,19 @@ def test_cold_and_hot(perfkit, children):
     perfkit(f"measure copy --size 1M --cold {QUICK}")
     perfkit(f"measure copy --size 1M {QUICK}")
     assert [request["items"][0]["cold"] for request in children.requests] == [True, True, *[0] * 2]
+
+
+def test_rests_between_samples(perfkit, children, monkeypatch):
+    rests = []
+    monkeypatch.setattr(timing, "sleep", rests.append)
+    done = perfkit(f"measure copy triad --size 1M --rest 0.25 {QUICK}")
+    assert rests == [0.25] * 2 * 2 * 3
+    assert done.out.count("note: the card rested 0.25 s before each sample") == 1
+    document = json.loads(perfkit(f"measure copy --size 1M --rest 1 {QUICK} -f json").out)
+    validate("measure", document)
+    assert document["devices"][0]["measurements"][0]["rest_s"] == 1
+    usual = perfkit(f"measure copy --size 1M {QUICK}")
+    assert "rested" not in usual.out + usual.err
 
 
 def test_two_devices(perfkit, children, monkeypatch):

@@ -35,7 +35,9 @@ def card(monkeypatch):
 
 def test_the_card_is_asked_and_the_answer_is_the_set_tied_with_the_fastest(perfkit, card):
     asked = card(TUNING)
-    result = perfkit([*GEMM, "-g", "h200", "--tries", "5", "--runs", "2", "-f", "json"])
+    result = perfkit(
+        [*GEMM, "-g", "h200", "--tries", "5", "--runs", "2", "--rest", "1", "-f", "json"]
+    )
     assert result.code == 0
     found = json.loads(result.out)
     assert found["schema"] == "perfkit.tuning/1"
@@ -44,7 +46,17 @@ def test_the_card_is_asked_and_the_answer_is_the_set_tied_with_the_fastest(perfk
     ((_, target, question, how),) = asked
     assert target.label == "h200-sxm"
     assert (question.m, question.n, question.k) == (4096, 4096, 4096)
-    assert (how.most, how.plan.runs) == (5, 2)
+    assert (how.most, how.plan.runs, how.plan.rest_s) == (5, 2, 1)
+
+
+def test_times_of_bursts_are_told(perfkit, card):
+    tried = [
+        replace(one, measurement=replace(one.measurement, rest_s=0.25)) for one in TUNING.tried
+    ]
+    card(TUNING)
+    assert "rested" not in perfkit([*GEMM, "-g", "h200"]).out
+    card(replace(TUNING, tried=tuple(tried)))
+    assert "rested 0.25 s before each sample" in perfkit([*GEMM, "-g", "h200"]).out
 
 
 def test_without_a_gpu_named_the_card_is_meant(perfkit, card):

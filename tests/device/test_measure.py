@@ -9,11 +9,12 @@ import pytest
 
 from perfkit.analysis.measurement import Verdict
 from perfkit.device import measure as module
+from perfkit.device import timing
 from perfkit.device.backend import Launch
 from perfkit.device.child import End, Failure, Outcome
 from perfkit.device.items import of_kernel, of_python, of_workloads
 from perfkit.device.measure import Plan, measure
-from perfkit.device.nvml import Neighbour
+from perfkit.device.nvml import POWER_CAP, Neighbour
 from perfkit.device.properties import read_device, read_devices
 from perfkit.device.user_kernel import KernelSpec
 from perfkit.errors import UsageError
@@ -28,6 +29,14 @@ H200_BYTES_PER_S = 4.8e12
 @pytest.fixture(autouse=True)
 def no_nvml(monkeypatch):
     monkeypatch.setattr(module, "Monitor", FakeMonitor)
+
+
+@pytest.fixture
+def no_time(monkeypatch):
+    """The rests that there were; none takes any time."""
+    found = []
+    monkeypatch.setattr(timing, "sleep", found.append)
+    return found
 
 
 def small(*names, **sizes):
@@ -303,6 +312,43 @@ def test_limits_reach_the_child(card):
     assert limits.silent_seconds == 7
     assert limits.seconds == 60 + 2 * 7
     assert (limits.host_bytes, limits.device_bytes) == (2**30, 2**30)
+
+
+def test_rests_reach_the_child_and_do_not_count_as_a_kernel_that_hangs(card, no_time):
+    plan = replace(QUICK, runs=1, samples=4, time_limit_s=7, rest_s=0.5)
+    children = Children(costs(1e-3))
+    (found,) = measure(small("copy", n=2**20), H200, plan, run=children).all
+    assert no_time == [0.5] * 4
+    assert found.rest_s == 0.5
+    request = children.requests[0]
+    assert request["sampling"]["rest_s"] == 0.5
+    most = 7 + 4 * (0.5 + 0.2)  # and waking
+    assert request["limits"].silent_seconds == pytest.approx(most)
+    assert request["limits"].seconds == pytest.approx(60 + most)
+
+
+def test_every_stage_of_a_pipeline_rests_and_so_may_python_code_twice(card):
+    plan = replace(QUICK, samples=4, time_limit_s=7, rest_s=0.5)
+    (staged,) = small("overlap", n=2**20)
+    count = 1 + len(staged.case.staged.stages)
+    assert count > 2
+    assert plan.limit_s(staged) == pytest.approx(7 + count * 4 * 0.7)
+    python = of_python("a:b", flow=None, moved_bytes=None, cold=None)
+    assert plan.limit_s(python) == pytest.approx(7 + 2 * 4 * 0.7)
+
+
+@pytest.mark.parametrize(
+    ("why", "rest_s", "named"),
+    [(POWER_CAP, 0.0, True), (POWER_CAP, 0.1, False), ("thermal slowdown", 0.0, False)],
+)
+def test_under_a_power_limit_rests_are_named_unless_there_were_some(
+    card, no_time, why, rest_s, named
+):
+    children = Children(costs(1e-3), lambda: FakeMonitor(throttles=(why,)))
+    plan = replace(QUICK, rest_s=rest_s)
+    (found,) = measure(small("copy", n=2**20), H200, plan, run=children).all
+    assert why in found.notes[0]
+    assert ("--rest 0.25" in found.notes[0]) == named
 
 
 SOURCE = """

@@ -138,8 +138,15 @@ def _notes(device: Device) -> Iterator[str]:
         yield f"nothing more could be measured: {_why(device.failure)}"
     for one in device.measurements:
         yield from (f"{one.name}: {text}" for text in _about(one))
+    for rest_s in dict.fromkeys(one.rest_s for one in device.measurements if one.rest_s):
+        yield bursts(rest_s)
     if any(one.occupancy is not None for one in device.measurements):
         yield "occupancy is the driver's, of resident warps: not measured"
+
+
+def bursts(rest_s: float) -> str:
+    """What times after rests are."""
+    return f"the card rested {format_seconds(rest_s)} before each sample: times of bursts"
 
 
 def _about(one: Measurement) -> Iterator[str]:

@@ -39,6 +39,7 @@ def _content(device: Device, one: Measurement) -> dict[str, Any]:
         "summary": one.summary,
         "sizes": dict(one.sizes),
         "cold": one.cold,
+        "rest_s": one.rest_s,
         "median_s": one.median_s,
         "interval_s": list(one.interval_s) if one.interval_s else None,
         "verdict": one.verdict.value,

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from perfkit.analysis.tuning import Tried, Tuning
 from perfkit.report.document import Cell, Column, Document, Table
+from perfkit.report.views.measure import bursts
 from perfkit.units import format_ratio
 
 _COLUMNS: Final = (
@@ -77,6 +78,8 @@ def _notes(found: Tuning) -> tuple[str, ...]:
         notes.append(f"{one.candidate.label}: {failure.message if failure else 'wrong result'}")
     held = {text for one in found.good for run in one.measurement.runs for text in run.throttles}
     notes += [f"clocks were held down by {text}" for text in sorted(held)]
+    if rests := {one.measurement.rest_s for one in found.tried} - {0}:
+        notes.append(bursts(rests.pop()))
     notes += [f"not tried: {text}" for text in found.left_out]
     if found.interrupted:
         notes.append("interrupted: what was done till then")
@@ -107,6 +110,7 @@ def _result(one: Tried) -> dict[str, Any]:
         "place": one.candidate.place,
         "expected_s": one.candidate.expected_s,
         "time_s": measured.median_s,
+        "rest_s": measured.rest_s,
         "interval_s": list(ends) if ends else None,
         "run_medians_s": [run.median_s for run in measured.runs],
         "slower": one.slower,
