@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +27,11 @@ _PAGE_OF: Final = {file: page for page, file in OUTSIDE.items()} | {"README.md":
 COPIES: Final = "files"
 
 _FENCE: Final = re.compile(r"^( *)(```|~~~).*?^\1\2", re.DOTALL | re.MULTILINE)
+#: what a browser loads by itself; of links those with these relations
+_LOADS: Final = {"src", "srcset", "poster", "data"}
+_RELATIONS: Final = {"stylesheet", "icon", "preload", "modulepreload", "prefetch", "preconnect"}
+_ELSEWHERE: Final = re.compile(r"(?:https?:)?//")
+_IN_STYLES: Final = re.compile(r"(?:@import|url\()\s*[\"']?((?:https?:)?//[^\"')\s]+)")
 _LINK: Final = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 
 
@@ -120,3 +126,34 @@ def on_files(files: Any, config: Any) -> Any:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """The links of one page."""
     return rewritten(page.file.src_uri, markdown)
+
+
+class _Loads(HTMLParser):
+    """Addresses that a page makes a browser ask."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        loads = [given[name] for name in sorted(_LOADS & given.keys())]
+        if tag == "link" and _RELATIONS & set(given.get("rel", "").split()):
+            loads.append(given.get("href", ""))
+        self.found += [address for address in loads if _ELSEWHERE.match(address)]
+
+
+def from_elsewhere(text: str) -> list[str]:
+    """What a page or a style sheet makes a browser load from another place."""
+    return _Loads(text).found + _IN_STYLES.findall(text)
+
+
+def on_post_build(config: Any) -> None:
+    """A site that loads anything from elsewhere is not built."""
+    from mkdocs.exceptions import PluginError
+
+    site = Path(config.site_dir)
+    for path in sorted([*site.rglob("*.html"), *site.rglob("*.css")]):
+        if found := from_elsewhere(path.read_text("utf-8")):
+            raise PluginError(f"{path.relative_to(site)} loads from elsewhere: {', '.join(found)}")

@@ -102,6 +102,23 @@ def test_links_out_of_the_folder_become_links_of_the_site():
     )
 
 
+def test_what_a_page_loads_from_elsewhere_is_seen():
+    page = (
+        '<script src="https://a.org/x.js"></script><link rel="icon" href="//b.org/i">'
+        '<link rel=stylesheet href="http://c.org/s.css"><img src="https://d.org/p">'
+        "<style>@import 'https://e.org/e.css'; a {background: url(https://f.org/g)}</style>"
+        '<link rel="canonical" href="https://x.org/"><a href="https://x.org/">a link</a>'
+        '<img src="images/a.svg"><script src="assets/https.js"></script><p>src="https://x.org"'
+    )
+    places = [address.partition("//")[2][0] for address in site_hook.from_elsewhere(page)]
+    assert places == ["a", "b", "c", "d", "e", "f"]
+
+
 def test_nothing_of_the_site_comes_from_elsewhere():
+    """What is built is read by the hook, and by tests/test_built_site.py."""
     assert CONFIG["theme"]["font"] is False
     assert not {"extra_css", "extra_javascript"} & set(CONFIG)
+    own = CONFIG["extra"]["polyfills"]
+    assert all((DOCS / script).is_file() for script in own)
+    # by this part of a name the plugin "offline" knows that it need not load one
+    assert any("iframe-worker" in script for script in own)
