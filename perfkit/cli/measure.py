@@ -11,6 +11,7 @@ import typer
 from perfkit.cli import measure_options as mine
 from perfkit.cli import options, talk
 from perfkit.cli.chart_options import ChartOptions
+from perfkit.cli.effort_options import Effort, plan_of
 from perfkit.cli.emit import emit
 from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
@@ -56,7 +57,7 @@ def measure(
         typer.Option("--size", metavar="SIZES", help="Of the kernels: 16M or m=4096,n=4096."),
     ] = None,
     own: mine.OwnKernel,
-    effort: mine.Effort,
+    effort: Effort,
     ceilings: Annotated[
         Path | None,
         typer.Option(
@@ -88,7 +89,7 @@ def measure(
     from perfkit.report.views import measure_content
 
     drawing.check(is_table=format is options.Format.TABLE, output=output)
-    plan = mine.plan(effort)
+    plan = plan_of(effort)
     # what the command line names is read before the card is looked for
     known = mine.ceilings(ceilings)
     asked = _asked(names or [], size, own, effort.cold)

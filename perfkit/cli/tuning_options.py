@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from perfkit.cli import options
+from perfkit.cli.effort_options import RestOption
 from perfkit.cli.emit import emit
 from perfkit.cli.interrupts import terminable
-from perfkit.cli.measure_options import RestOption
 from perfkit.cli.progress import progress
 from perfkit.errors import EXIT_INTERRUPTED, DeviceError, UnknownTarget, UsageError
 from perfkit.record import record
