@@ -37,14 +37,14 @@ _RESTED = Sampling(samples=9, cold=False, warmup_s=0.05, most_seconds=2, rest_s=
 _FINALISTS = 3
 
 
-def best(bench: Bench, ways: Iterable[Way], final: Sampling = _FINAL) -> tuple[Way, Timing, int]:
+def best(bench: Bench, ways: Iterable[Way], long: Sampling = _FINAL) -> tuple[Way, Timing, int]:
     """The way with the highest rate: a short look at each, then a long one at the best three."""
     looked = []
     for way in ways:
         timing = bench.stopwatch.time(way.work, _FIRST_LOOK)
         looked.append((way.amount / timing.median_s, way))
     looked.sort(key=lambda pair: -pair[0])
-    final = [(way, bench.stopwatch.time(way.work, final)) for _, way in looked[:_FINALISTS]]
+    final = [(way, bench.stopwatch.time(way.work, long)) for _, way in looked[:_FINALISTS]]
     way, timing = max(final, key=lambda pair: pair[0].amount / pair[1].median_s)
     return way, timing, len(looked)
 
