@@ -1,7 +1,9 @@
-"""The history that github-action-benchmark keeps: ``window.BENCHMARK_DATA = {…}``.
+"""What github-action-benchmark keeps, ``window.BENCHMARK_DATA = {…}``, and what it is given.
 
-It holds a value per benchmark and commit. Commits are different code, never runs of one: a file is
-read at one of them, the newest where none is named.
+Its history holds a value per benchmark and commit. Commits are different code, never runs of one: a
+file is read at one of them, the newest where none is named. The lists that its tools
+``customSmallerIsBetter`` and ``customBiggerIsBetter`` take are of one commit and do not name the
+tool: the unit says which way is better.
 """
 
 from __future__ import annotations
@@ -27,6 +29,25 @@ _MOST_SHOWN: Final = 5
 
 def knows(content: str) -> bool:
     return _START.match(content) is not None
+
+
+def knows_list(document: object) -> bool:
+    """Names with values and units."""
+    if not isinstance(document, list) or not document or not isinstance(document[0], dict):
+        return False
+    return {"name", "unit", "value"} <= document[0].keys()
+
+
+def read_list(document: list[Any], origin: str) -> ResultFile:
+    """One run of every benchmark of a list.
+
+    Raises:
+        InputError: not the structure, a value that is no number, or a unit that is not known.
+    """
+    runs = tuple(_benches(document, origin))
+    either = any(run.unit in {Unit.RATIO, Unit.COUNT} for run in runs)
+    notes = (f"{origin}: shares and counts are taken to be better when lower",) if either else ()
+    return ResultFile(kind="github-action-benchmark", origin=origin, runs=runs, notes=notes)
 
 
 def read(content: str, origin: str, commit: str | None = None) -> ResultFile:
@@ -100,8 +121,20 @@ def _choose(known: list[str], wanted: str | None, origin: str) -> str:
 
 def _runs(entry: dict[str, Any], where: str, prefix: str, run: str | None) -> Iterator[Run]:
     direction = _DIRECTIONS.get(str(entry.get("tool")))
-    for i, item in enumerate(sequence(entry.get("benches"), f"{where}.benches")):
-        place = f"{where}.benches[{i}]"
+    benches = sequence(entry.get("benches"), f"{where}.benches")
+    yield from _benches(benches, f"{where}.benches", prefix=prefix, run=run, direction=direction)
+
+
+def _benches(
+    items: list[Any],
+    where: str,
+    *,
+    prefix: str = "",
+    run: str | None = None,
+    direction: bool | None = None,
+) -> Iterator[Run]:
+    for i, item in enumerate(items):
+        place = f"{where}[{i}]"
         bench = mapping(item, place)
         spelled = text(bench.get("unit", ""), f"{place}.unit")
         value = amount(bench.get("value"), f"{place}.value")

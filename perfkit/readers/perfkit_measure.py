@@ -47,7 +47,8 @@ def read(document: Mapping[str, Any], origin: str) -> ResultFile:
         for theirs, ours in _ENVIRONMENT.items():
             if isinstance(value := about.get(theirs), str):
                 told.setdefault(ours, []).append(value)
-        prefix = f"GPU {i}: " if len(devices) > 1 else ""
+        number = optional(about, "index", f"{where}.environment")
+        prefix = f"GPU {i if number is None else int(number)}: " if len(devices) > 1 else ""
         found = sequence(device.get("measurements"), f"{where}.measurements")
         for j, one in enumerate(found):
             place = f"{where}.measurements[{j}]"

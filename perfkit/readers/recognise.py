@@ -9,84 +9,40 @@ from __future__ import annotations
 import gc
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from perfkit import files
 from perfkit.errors import InputError
 from perfkit.readers import (
     benchmark_action,
-    google_benchmark,
-    hyperfine,
+    csv_documents,
     junit,
     ncu,
     ncu_results,
     nsys,
-    nvbench,
-    perfkit_measure,
     plain_csv,
-    pytest_benchmark,
 )
 from perfkit.readers.content import Content, listed, load, of_data
+from perfkit.readers.json_formats import JSON_FORMATS
 from perfkit.readers.merge import joined, picked, unique
 from perfkit.readers.numerals import Mark
 from perfkit.readers.results import ResultFile
 
-
-class JsonFormat(NamedTuple):
-    """A kind of JSON document: how it is known, and read."""
-
-    kind: str
-    preferred: tuple[str, ...]
-    knows: Callable[[object], bool]
-    read: Callable[[dict[str, Any], Content], ResultFile]
-
-
-#: asked in this order
-JSON_FORMATS: Final = (
-    JsonFormat(
-        "nvbench",
-        nvbench.PREFERRED,
-        nvbench.knows,
-        lambda found, content: nvbench.read(found, content.origin, content.folder),
-    ),
-    JsonFormat(
-        "pytest-benchmark",
-        pytest_benchmark.PREFERRED,
-        pytest_benchmark.knows,
-        lambda found, content: pytest_benchmark.read(found, content.origin),
-    ),
-    JsonFormat(
-        "google-benchmark",
-        google_benchmark.PREFERRED,
-        google_benchmark.knows,
-        lambda found, content: google_benchmark.read(found, content.origin),
-    ),
-    JsonFormat(
-        "hyperfine",
-        hyperfine.PREFERRED,
-        hyperfine.knows,
-        lambda found, content: hyperfine.read(found, content.origin),
-    ),
-    JsonFormat(
-        "perfkit measure -f json",
-        perfkit_measure.PREFERRED,
-        perfkit_measure.knows,
-        lambda found, content: perfkit_measure.read(found, content.origin),
-    ),
-)
 #: what the messages list
 KNOWN: Final = (
     *(one.kind for one in JSON_FORMATS),
-    "ncu --csv", "nsys stats", "JUnit", "github-action-benchmark", "CSV (benchmark,value,unit)",
+    "ncu --csv", "nsys stats", "JUnit", "CSV (benchmark,value,unit)",
 )  # fmt: skip
 
 _REPORT: Final = b"NVR\0"  #: how Nsight Compute's own files begin
 #: what a header has in it, to find it in a long file
-_HEADER: Final = re.compile(r'"ID","Process ID"|\b(?:time|duration) ?\(|benchmark', re.IGNORECASE)
+_HEADER: Final = re.compile(
+    r'"ID","Process ID"|\b(?:time|duration) ?\(|benchmark|\breal_time\b|\bstddev\b', re.IGNORECASE
+)
 _DOCUMENT: Final = re.compile(r"^[\[{]", re.MULTILINE)
 _MOST_ATTEMPTS: Final = 200  #: lines of a log that begin like a document and are none
 _HINT: Final = f"results can be of {', '.join(KNOWN)}"
@@ -231,6 +187,12 @@ def _table(
             # names of kernels are what the program made them: no reason to refuse a profile
             found = ncu_results.read(content.text, origin, mark)
             return ncu_results.assumed(picked(unique(found), ncu_results.PREFERRED, pattern))
+        if kind := csv_documents.kind(line):
+            _refuse_undecodable(content)
+            form = next(one for one in JSON_FORMATS if one.kind == kind)
+            first = text.count("\n", 0, start)
+            found = form.read(csv_documents.read(text.split("\n"), first, origin), content)
+            return picked(unique(found), form.preferred, pattern)
         if nsys.header(line):
             _refuse_undecodable(content)
             found = nsys.read(text.split("\n"), origin, mark)

@@ -86,3 +86,26 @@ def test_wrong_values_are_named(tmp_path, suites, message):
 def test_an_ambiguous_commit(tmp_path):
     with pytest.raises(InputError, match="several commits begin with 'a'"):
         read_results(history(tmp_path, {"S": [at("ab", bench()), at("ac", bench())]}), commit="a")
+
+
+def test_the_list_that_its_custom_tools_take(tmp_path):
+    path = tmp_path / "out.json"
+    entries = [
+        {"name": "k", "unit": "ms", "value": 12.5, "range": "± 0.25"},
+        {"name": "copy", "unit": "GB/s", "value": "3"},
+        {"name": "idle", "unit": "%", "value": 50},
+    ]
+    path.write_text(json.dumps(entries), "utf-8")
+    found = read_results(path)
+    assert found.kind == "github-action-benchmark"
+    assert [(run.benchmark, run.values, run.spread) for run in found.runs] == [
+        ("k", (0.0125,), 0.02),
+        ("copy", (3e9,), None),
+        ("idle", (0.5,), None),
+    ]
+    assert [run.better_when_higher for run in found.runs] == [False, True, False]
+    assert any("better when lower" in note for note in found.notes)
+    entries[0]["unit"] = "fortnights"
+    path.write_text(json.dumps(entries), "utf-8")
+    with pytest.raises(InputError, match=r"\[0\].unit: unknown unit 'fortnights'"):
+        read_results(path)

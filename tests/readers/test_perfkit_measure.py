@@ -54,6 +54,17 @@ def test_of_two_cards_the_names_differ(read):
     ]  # fmt: skip
 
 
+def test_cards_have_their_own_numbers(read):
+    found = document({**SCALE, "sizes": {}}, cards=2)
+    found["devices"] = [
+        {**one, "environment": {**ABOUT, "index": index}}
+        for one, index in zip(found["devices"], (3, 1), strict=True)
+    ]
+    assert [run.benchmark for run in read(found).runs] == [
+        "GPU 3: scale", "GPU 3: scale", "GPU 1: scale", "GPU 1: scale",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("change", "failure"),
     [

@@ -23,12 +23,16 @@ KINDS = {
     "d04.data.js": "github-action-benchmark",
     "d12.gbench.json": "google-benchmark",
     "google_benchmark.json": "google-benchmark",
+    "google_benchmark_both.csv": "google-benchmark",
+    "hyperfine.csv": "hyperfine",
     "hyperfine.json": "hyperfine",
     "junit_pytest.xml": "junit",
     "nsys_stats.csv": "nsys",
     "nsys_trace.csv": "nsys",
     "nvbench_first.json": "nvbench",
+    "nvbench.csv": "nvbench",
     "plain.csv": "csv",
+    "pyperf.json": "pyperf",
     "pytest_benchmark.json": "pytest-benchmark",
 }
 TEXT = {name: (DATA / name).read_text("utf-8") for name in KINDS}
