@@ -16,6 +16,11 @@ SHOWN: Final = 10
 #: pairs of numbers that a report keeps, of each check and outcome
 MOST_PAIRS: Final = 400
 
+#: Nsight Compute lets one process of a machine profile at a time
+PROFILER: Final = "profiler"
+#: the way to the host's memory, and the host's own time
+HOST_LINK: Final = "link to the host"
+
 #: what a figure beside the comparison may be
 Figure = int | float | str
 
@@ -84,6 +89,8 @@ class Question:
     measured: str  #: what it is held against
     basis: Basis
     seconds: float = 120  #: limit on its time, in the full mode
+    #: what it uses that the cards of a machine have in common: they take it in turns
+    shares: str | None = None
 
 
 QUESTIONS: Final = (
@@ -135,12 +142,14 @@ QUESTIONS: Final = (
         predicted="the shared memory that an SM is configured with, the rest being L1",
         measured="launch__shared_mem_config_size of Nsight Compute",
         basis=Basis.CARVEOUT,
+        shares=PROFILER,
     ),
     Question(
         name="access-counters",
         predicted="sectors and wavefronts of a warp's accesses",
         measured="hardware counters, through Nsight Compute",
         basis=Basis.HOPPER,
+        shares=PROFILER,
     ),
     Question(
         name="access-timing",
@@ -153,6 +162,7 @@ QUESTIONS: Final = (
         predicted="the time of a pipeline of copies and kernels",
         measured="events of the card",
         basis=Basis.HOPPER,
+        shares=HOST_LINK,
     ),
     Question(
         name="latency-hiding",

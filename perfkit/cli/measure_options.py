@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from perfkit.analysis.environment import whose
 from perfkit.analysis.expression import Expression
 from perfkit.cli import kernel_options, options, talk
 from perfkit.cli.quantities import naming
@@ -19,7 +20,7 @@ from perfkit.units import parse_count, parse_elements, parse_traffic
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from perfkit.analysis.measurement import MeasureReport
+    from perfkit.analysis.measurement import Failed, MeasureReport
     from perfkit.analysis.prediction import Flow
     from perfkit.device.user_kernel import KernelSpec
     from perfkit.models.roofs import Ceilings
@@ -221,15 +222,24 @@ def ceilings(path: Path | None) -> Ceilings | None:
 
 
 def tell_failures(report: MeasureReport) -> None:
-    """What failed, on stderr, with the end of what its process printed."""
-    failures = [
-        *((device.environment.device, device.failure) for device in report.devices),
-        *((one.name, one.failure) for one in report.all),
-    ]
-    for name, failure in failures:
-        if failure is not None:
-            if failure.log:
-                talk.say(failure.log)
-            talk.say(f"perfkit: error: {name}: {failure.message}")
-            if failure.hint:
-                talk.say(f"hint: {failure.hint}")
+    """What failed, on stderr, with the end of what its process printed.
+
+    Each failure once: of several cards those that failed alike are named together.
+    """
+    found: dict[tuple[str, Failed], list[int | None]] = {}
+    for device in report.devices:
+        about = device.environment
+        failures = [
+            (about.device, device.failure),
+            *((one.name, one.failure) for one in device.measurements),
+        ]
+        for name, failure in failures:
+            if failure is not None:
+                found.setdefault((name, failure), []).append(about.index)
+    for (name, failure), indices in found.items():
+        if failure.log:
+            talk.say(failure.log)
+        where = whose(indices, len(report.devices))
+        talk.say(f"perfkit: error: {where}{name}: {failure.message}")
+        if failure.hint:
+            talk.say(f"hint: {failure.hint}")

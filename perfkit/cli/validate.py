@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from perfkit.analysis.environment import prefix
 from perfkit.cli import options, talk
 from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit, write
@@ -107,7 +108,7 @@ def validate(
             seed=seed,
             seconds=time_limit,
             on_start=_tell,
-            on_check=lambda check: talk.note(_line(check)),
+            on_check=lambda index, check: talk.note(prefix(index) + _line(check)),
         )
     if save is not None:
         _save(report, save)
@@ -118,10 +119,10 @@ def validate(
         raise typer.Exit(code)
 
 
-def _tell(name: str) -> None:
+def _tell(index: int | None, name: str) -> None:
     """What runs, where somebody watches."""
     if sys.stderr is not None and sys.stderr.isatty():
-        talk.note(f"{name} …")
+        talk.note(f"{prefix(index)}{name} …")
 
 
 def _line(check: Check) -> str:
@@ -157,8 +158,9 @@ def _emit(
 
 def _save(report: ValidationReport, folder: Path) -> None:
     """``h200-sxm-2026-11-30.json``, ``.md`` and ``.html``."""
-    about = report.cards[0].environment
-    name = re.sub(r"[^a-z0-9]+", "-", (about.product or about.device).lower()).strip("-")
+    cards = [card.environment for card in report.cards]
+    products = "-".join(dict.fromkeys(about.product or about.device for about in cards))
+    name = re.sub(r"[^a-z0-9]+", "-", products.lower()).strip("-")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -168,4 +170,4 @@ def _save(report: ValidationReport, folder: Path) -> None:
         ("md", ValidateFormat.MARKDOWN),
         ("html", ValidateFormat.HTML),
     ):
-        _emit(report, format, folder / f"{name}-{about.date[:10]}.{ending}")
+        _emit(report, format, folder / f"{name}-{cards[0].date[:10]}.{ending}")

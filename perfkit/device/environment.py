@@ -23,7 +23,11 @@ _MIB: Final = 2**20
 
 
 def environment(
-    device: Device, monitor: Monitor | None = None, setup: CardSetup | None = None
+    device: Device,
+    monitor: Monitor | None = None,
+    setup: CardSetup | None = None,
+    *,
+    index: int | None = None,
 ) -> Environment:
     """What a measurement on ``device`` is made with; ``notes`` names what may disturb it.
 
@@ -31,11 +35,13 @@ def environment(
         device: the card.
         monitor: NVML's view of it, if there is one already.
         setup: what that said, if it was asked already.
+        index: the card's number, if it is one of several.
     """
     monitor = monitor or Monitor(device.uuid)
     setup = setup or monitor.setup()
     product, unknown = _product(device)
     return Environment(
+        index=index,
         device=device.name,
         uuid=device.uuid,
         product=product,

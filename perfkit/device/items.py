@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from perfkit.analysis.environment import whose
 from perfkit.analysis.measurement import Listed
 from perfkit.analysis.prediction import Demand, Flow
 from perfkit.device.measure import Item
@@ -46,7 +47,8 @@ def of_workloads(
         devices: where they will run.
 
     Returns:
-        The items, and why others are left out: a pattern may name what a card cannot run.
+        The items, and what is left out on which card, and why: a pattern may name what a card
+        cannot run, and of several cards each runs what it can.
 
     Raises:
         UsageError: an unknown name, or sizes that one of the workloads cannot have.
@@ -54,14 +56,21 @@ def of_workloads(
     items, left_out = [], []
     workloads = named(["*" if pattern == "all" else pattern for pattern in patterns])
     for workload in workloads:
-        reasons = [cannot_run(workload, device.compute_capability) for device in devices]
-        reason = next((one for one in reasons if one), None)
-        if reason is None:
-            items.append(_item(workload, sizes, cold=cold, one_of_many=len(workloads) > 1))
-        elif workload.name in patterns:
-            raise UsageError(f"{workload.name} {reason}")
-        else:
-            left_out.append(f"{workload.name} is left out: {reason}")
+        reasons: dict[str, list[Device]] = {}
+        for device in devices:
+            if reason := cannot_run(workload, device.compute_capability):
+                reasons.setdefault(reason, []).append(device)
+        without = frozenset(device.uuid for those in reasons.values() for device in those)
+        nowhere = bool(without) and len(without) == len(devices)
+        if nowhere and workload.name in patterns:
+            raise UsageError(f"{workload.name} {next(iter(reasons))}")
+        left_out += [
+            f"{whose([one.index for one in those], len(devices))}{workload.name} is left out: {why}"
+            for why, those in reasons.items()
+        ]
+        if not nowhere:
+            item = _item(workload, sizes, cold=cold, one_of_many=len(workloads) > 1)
+            items.append(replace(item, not_on=without))
     return tuple(items), tuple(left_out)
 
 

@@ -6,15 +6,15 @@ fails ends its child; the next child goes on with the items after it.
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from perfkit.analysis.environment import prefix
 from perfkit.analysis.measurement import Device as Measured
 from perfkit.analysis.measurement import Failed, MeasureReport
+from perfkit.device.cards import Cards, number
 from perfkit.device.child import End, Failure, Limits, Outcome, run_child
 from perfkit.device.environment import environment, neighbours
 from perfkit.device.machine import machine_of
@@ -47,6 +47,7 @@ class Item:
     payload: Mapping[str, Any]
     demand: Demand
     case: Case | None = None  #: None: Python code
+    not_on: frozenset[str] = frozenset()  #: UUIDs of cards that cannot run it
 
 
 @record
@@ -103,23 +104,14 @@ def measure(
     Raises:
         UsageError: the ceilings are those of another card.
     """
-    stop = threading.Event()
-    sessions = [_Session(device, plan, ceilings, tell, run, stop) for device in devices]
-    with ThreadPoolExecutor(max_workers=max(1, len(sessions))) as pool:
-        futures = [pool.submit(session.all, items) for session in sessions]
-        try:
-            for future in futures:
-                while not future.done():
-                    _pause()  # where Ctrl-C arrives
-        except KeyboardInterrupt:
-            stop.set()
-        found = tuple(future.result() for future in futures)
-    interrupted = stop.is_set() or any(session.interrupted for session in sessions)
+    cards = Cards()
+    sessions = [
+        _Session(device, number(device, devices), plan, ceilings, tell, run, cards)
+        for device in devices
+    ]
+    found = cards.side_by_side([partial(session.all, items) for session in sessions])
+    interrupted = cards.stopped() or any(session.interrupted for session in sessions)
     return MeasureReport(devices=found, interrupted=interrupted)
-
-
-def _pause() -> None:
-    time.sleep(0.05)
 
 
 class _Session:
@@ -128,17 +120,19 @@ class _Session:
     def __init__(
         self,
         device: Device,
+        index: int | None,
         plan: Plan,
         ceilings: Ceilings | None,
         tell: Callable[[str], None],
         run: Run,
-        stop: threading.Event,
+        cards: Cards,
     ) -> None:
         self._device = device
+        self._index = index
         self._plan = plan
         self._tell = tell
         self._run = run
-        self._stop = stop
+        self._cards = cards
         self._monitor = Monitor(device.uuid)
         self._machine: Machine | None = None
         self._lacks: tuple[str, ...] = ()
@@ -157,12 +151,13 @@ class _Session:
     def all(self, items: Sequence[Item]) -> Measured:
         """Every run of every item."""
         setup = self._monitor.setup()
-        about = environment(self._device, self._monitor, setup)
+        about = environment(self._device, self._monitor, setup, index=self._index)
+        items = [item for item in items if self._device.uuid not in item.not_on]
         self._known = set(neighbours(setup))
         self._refuse_too_large(items)
-        for number in range(self._plan.runs):
+        for run in range(self._plan.runs):
             if not self.interrupted and self._failure is None:
-                self._once(items, number)
+                self._once(items, run)
                 self._look_around()
         machine = self._machine
         return Measured(
@@ -205,11 +200,11 @@ class _Session:
                     exit_code=2,
                 )
 
-    def _once(self, items: Sequence[Item], number: int) -> None:
-        """Run ``number`` of all items that can still be run, in as many children as it takes."""
+    def _once(self, items: Sequence[Item], run: int) -> None:
+        """Run number ``run`` of all that can still be run, in as many children as it takes."""
         left = [item for item in items if item.key not in self._failures]
         while left and not self.interrupted:
-            outcome = self._child(left, number)
+            outcome = self._child(left, run)
             done = {result.get("item") for result in outcome.results}
             left = [item for item in left if item.key not in done]
             failure = outcome.failure
@@ -223,7 +218,7 @@ class _Session:
             elif left:
                 self._failures[left.pop(0).key] = failed(failure)
 
-    def _child(self, items: Sequence[Item], number: int) -> Outcome:
+    def _child(self, items: Sequence[Item], run: int) -> Outcome:
         plan = self._plan
         waiting = {item.key: item.name for item in items}
 
@@ -233,10 +228,8 @@ class _Session:
                 waiting.pop(key, None)
                 self._take(key, result)
             if waiting:
-                where = f"{self._device.name}: " if self._device.index else ""
-                self._tell(
-                    f"{where}{next(iter(waiting.values()))}, run {number + 1} of {plan.runs}"
-                )
+                what = f"{next(iter(waiting.values()))}, run {run + 1} of {plan.runs}"
+                self._tell(prefix(self._index) + what)
 
         cap = plan.memory_limit_bytes
         limits = {} if cap is None else {"host_bytes": cap, "device_bytes": cap}
@@ -245,7 +238,7 @@ class _Session:
             {
                 "items": [{"key": item.key, "cold": item.cold, **item.payload} for item in items],
                 "sampling": plan.sampling,
-                "check": number == 0,
+                "check": run == 0,
             },
             uuid=self._device.uuid,
             limits=Limits(
@@ -255,7 +248,7 @@ class _Session:
             ),
             monitor=self._monitor,
             on_result=took,
-            stop=self._stop.is_set,
+            stop=self._cards.stopped,
         )
 
     def _take(self, key: str, result: dict[str, Any]) -> None:

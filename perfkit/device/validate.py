@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.validation import (
@@ -23,6 +24,7 @@ from perfkit.analysis.validation import (
     scope,
     verdict,
 )
+from perfkit.device.cards import Cards, number
 from perfkit.device.child import Limits, run_child
 from perfkit.device.environment import environment
 from perfkit.device.nvml import Monitor
@@ -68,10 +70,12 @@ def validate(
     quick: bool = False,
     seed: int | None = None,
     seconds: float | None = None,
-    on_start: Callable[[str], None] = lambda _: None,
-    on_check: Callable[[Check], None] = lambda _: None,
+    on_start: Callable[[int | None, str], None] = lambda *_: None,
+    on_check: Callable[[int | None, Check], None] = lambda *_: None,
 ) -> ValidationReport:
-    """Hold predictions against cards, one card after another.
+    """Hold predictions against cards, all cards at the same time.
+
+    What they share they take in turns. Ctrl-C ends what runs and keeps what is done.
 
     Args:
         devices: the cards.
@@ -79,28 +83,38 @@ def validate(
         quick: fewer configurations.
         seed: of the configurations; None: a fresh one.
         seconds: limit on the time of each check; None: each has its own.
-        on_start: called with the name of each check before it runs.
-        on_check: called with each check when it is done.
+        on_start: called with the name of each check before it runs, and the card's number where
+            there are several.
+        on_check: called with the same and each check when it is done.
 
     Raises:
         UsageError: an unknown check.
     """
     seed = fresh_seed() if seed is None else seed
-    chosen = questions(only)
-    cards: list[CardReport] = []
-    for device in devices:
-        card = _Card(device, seed=seed, quick=quick, seconds=seconds)
-        cards.append(card.report(chosen, on_start, on_check))
-        if cards[-1].interrupted:
-            break
-    return ValidationReport(seed=seed, quick=quick, cards=tuple(cards))
+    chosen, cards = questions(only), Cards()
+    found = cards.side_by_side(
+        [
+            partial(
+                _Card(device, cards, seed=seed, quick=quick, seconds=seconds).report,
+                chosen,
+                number(device, devices),
+                on_start,
+                on_check,
+            )
+            for device in devices
+        ]
+    )
+    return ValidationReport(seed=seed, quick=quick, cards=found)
 
 
 class _Card:
     """One card and the checks on it."""
 
-    def __init__(self, device: Device, *, seed: int, quick: bool, seconds: float | None) -> None:
+    def __init__(
+        self, device: Device, cards: Cards, *, seed: int, quick: bool, seconds: float | None
+    ) -> None:
         self._device = device
+        self._cards = cards
         self._monitor = Monitor(self._device.uuid)
         self._seed, self._quick, self._seconds = seed, quick, seconds
         self._target: Target | None = None
@@ -113,20 +127,24 @@ class _Card:
     def report(
         self,
         questions: Sequence[Question],
-        on_start: Callable[[str], None],
-        on_check: Callable[[Check], None],
+        index: int | None,
+        on_start: Callable[[int | None, str], None],
+        on_check: Callable[[int | None, Check], None],
     ) -> CardReport:
-        about = environment(self._device, self._monitor)
-        done: list[Check] = []
-        interrupted = False
-        for question in questions:
-            on_start(question.name)
-            check, interrupted = self._check(question)
-            done.append(check)
-            on_check(check)
-            if interrupted:
+        about = environment(self._device, self._monitor, index=index)
+        done: dict[Question, Check] = {}
+        ended = False
+        for question in self._cards.in_turn(questions, lambda one: one.shares):
+            on_start(index, question.name)
+            done[question], ended = self._check(question)
+            on_check(index, done[question])
+            if ended:
                 break
-        return CardReport(environment=about, checks=tuple(done), interrupted=interrupted)
+        return CardReport(
+            environment=about,
+            checks=tuple(done[question] for question in questions if question in done),
+            interrupted=ended or len(done) < len(questions),
+        )
 
     def _check(self, question: Question) -> tuple[Check, bool]:
         """The check, and whether it was interrupted."""
@@ -141,6 +159,7 @@ class _Card:
             limits=Limits(seconds=self._seconds or question.seconds),
             monitor=self._monitor,
             on_result=sums.add,
+            stop=self._cards.stopped,
         )
         interrupted = outcome.failure is not None and outcome.failure.exit_code == EXIT_INTERRUPTED
         return self._done(question, sums, outcome, time.monotonic() - started), interrupted

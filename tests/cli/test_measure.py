@@ -108,8 +108,44 @@ def test_rests_between_samples(perfkit, children, monkeypatch):
 def test_two_devices(perfkit, children, monkeypatch):
     monkeypatch.setattr(items, "read_devices", _devices(2))
     done = perfkit(f"measure copy --size 1M --device all {QUICK} --format json")
-    assert len(json.loads(done.out)["devices"]) == 2
+    document = json.loads(done.out)
+    assert [one["environment"]["index"] for one in document["devices"]] == [0, 1]
     assert len({request["uuid"] for request in children.requests}) == 2
+    validate("measure", document)
+    assert undescribed("measure", document) == []
+    (row,) = document["side_by_side"]
+    assert row["median_s"] == [
+        one["median_s"] for device in document["devices"] for one in device["measurements"]
+    ]
+
+
+def test_of_two_devices_all_that_is_said_names_the_card(perfkit, children, monkeypatch, tmp_path):
+    def fails(card, number):
+        costs(card, number)
+        card.fails.add("triad")
+
+    children.prepare = fails
+    monkeypatch.setattr(items, "read_devices", _devices(3))
+    chart = tmp_path / "a.svg"
+    done = perfkit(f"measure copy triad --size 1M --device 2,1 {QUICK} --chart {chart}")
+    assert done.code == 5
+    assert "device 2: NVIDIA H200, driver 580.1, bounds by the data sheet" in done.out
+    assert "device 1: NVIDIA H200, driver 580.1, bounds by the data sheet" in done.out
+    assert "Cards side by side\nkernel  device 2  device 1  apart" in done.out
+    # both failed alike: told once
+    assert done.err.count("error: every card: triad: running the kernel fails") == 1
+    assert done.err.count("error:") == 1
+    drawn = "".join(path.read_text("utf-8") for path in tmp_path.iterdir())
+    assert "device 2: NVIDIA H200" in drawn
+
+
+def test_one_device_has_no_number_and_nothing_beside_it(perfkit, children):
+    done = perfkit(f"measure copy --size 1M {QUICK}")
+    assert "device 0" not in done.out
+    assert "side by side" not in done.out
+    document = json.loads(perfkit(f"measure copy --size 1M {QUICK} --format json").out)
+    assert "index" not in document["devices"][0]["environment"]
+    assert "side_by_side" not in document
 
 
 def test_what_the_card_cannot_run_is_left_out_of_a_pattern(perfkit, refused, monkeypatch, children):

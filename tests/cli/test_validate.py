@@ -10,6 +10,7 @@ from perfkit.analysis.validation import Status
 from perfkit.device.properties import read_devices
 from tests.device.fakes import FakeDriver
 from tests.report import measured
+from tests.report.schemas import undescribed
 from tests.report.schemas import validate as follows
 
 CODES = {Status.PASS: 0, Status.FAIL: 1, Status.SKIPPED: 3, Status.UNFINISHED: 5}
@@ -24,9 +25,10 @@ def card(monkeypatch):
         def run(devices, **options):
             asked.update(options, devices=devices)
             report = measured.validation(*outcomes, interrupted=interrupted)
-            for check in report.checks:
-                options["on_start"](check.name)
-                options["on_check"](check)
+            for card in report.cards:
+                for check in card.checks:
+                    options["on_start"](card.environment.index, check.name)
+                    options["on_check"](card.environment.index, check)
             return report
 
         monkeypatch.setattr("perfkit.device.validate.validate", run)
@@ -79,6 +81,28 @@ def test_each_outcome_is_told_as_it_comes(perfkit, card):
     assert "check-1: pass, 21,000 compared\n" in err
     assert "check-2: fail, 21,000 compared, 12 differ\n" in err
     assert perfkit("validate --quiet").err == ""
+
+
+def test_lines_and_files_of_several_cards_name_them(perfkit, monkeypatch, tmp_path):
+    def run(devices, **options):
+        for card in measured.TWO_CARDS.cards:
+            for check in card.checks:
+                options["on_check"](card.environment.index, check)
+        return measured.TWO_CARDS
+
+    monkeypatch.setattr("perfkit.device.validate.validate", run)
+    monkeypatch.setattr("perfkit.device.items.read_devices", lambda: read_devices(FakeDriver()))
+    done = perfkit(f"validate --device all --save {tmp_path} --chart {tmp_path / 'v.svg'}")
+    assert done.code == 1
+    assert "device 0: check-1: pass, 21,000 compared\n" in done.err
+    assert "device 1: check-1: pass, 21,000 compared\n" in done.err
+    assert done.out.startswith("2 x NVIDIA Golden (h200-sxm)")
+    (file,) = tmp_path.glob("*.json")
+    follows("validate", document := json.loads(file.read_text("utf-8")))
+    assert undescribed("validate", document) == []
+    assert "check-1: device 1: NVIDIA Golden" in "".join(
+        path.read_text("utf-8") for path in tmp_path.glob("*.svg")
+    )
 
 
 def test_json_follows_its_schema(perfkit, card):

@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 
 from perfkit.analysis.measurement import Verdict
+from perfkit.arch import catalog
+from perfkit.device import cards as shared
 from perfkit.device import measure as module
 from perfkit.device import timing
 from perfkit.device.backend import Launch
@@ -189,7 +191,7 @@ def test_ctrl_c_reaches_every_child(card, monkeypatch):
     def interrupt():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "_pause", interrupt)
+    monkeypatch.setattr(shared, "_pause", interrupt)
     devices = read_devices(FakeDriver(devices=2))
     report = measure(small("copy", n=2**20), devices, QUICK, run=child)
     assert report.interrupted
@@ -225,6 +227,25 @@ def test_several_devices_each_have_their_child(card):
     assert len(report.devices) == 2
     assert {request["uuid"] for request in children.requests} == {d.uuid for d in devices}
     assert len(report.all) == 2
+
+
+def test_cards_of_different_products_run_what_each_can(card):
+    ampere = FakeDriver.of("NVIDIA A100-SXM4-80GB", catalog.gpu("a100"))
+    devices = (H200[0], replace(read_device(0, ampere), index=1, uuid="GPU-1"))
+    names = ["gemm_wgmma_bf16", "vector_add"]
+    items, left_out = of_workloads(names, {"": 2**12}, cold=None, devices=devices)
+    assert left_out == ("device 1: gemm_wgmma_bf16 is left out: uses instructions of 9.0 only",)
+    children = Children(costs(1e-3))
+    report = measure(items, devices, replace(QUICK, runs=1), run=children)
+    asked = {
+        request["uuid"]: [item["name"] for item in request["items"]]
+        for request in children.requests
+    }
+    assert asked == {devices[0].uuid: names, "GPU-1": ["vector_add"]}
+    assert [device.basis for device in report.devices] == [
+        "the data sheet of h200-sxm",
+        "the data sheet of a100-sxm4-80gb",
+    ]
 
 
 def test_more_data_than_the_card_has(card):
@@ -302,6 +323,14 @@ def test_progress_names_what_is_next(card):
         tell=told.append,
     )
     assert told == ["triad, run 1 of 1"]
+
+
+def test_progress_of_several_cards_names_the_card(card):
+    told = []
+    devices = read_devices(FakeDriver(devices=2))
+    plan, children = replace(QUICK, runs=1), Children(costs(1e-3))
+    measure(small("copy", "triad", n=2**20), devices, plan, run=children, tell=told.append)
+    assert sorted(told) == ["device 0: triad, run 1 of 1", "device 1: triad, run 1 of 1"]
 
 
 def test_limits_reach_the_child(card):

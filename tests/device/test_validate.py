@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict
 
 import pytest
 
 from perfkit.analysis.validation import MOST_PAIRS, QUESTIONS, SHOWN, Pair, Status
+from perfkit.device import cards as shared_by_cards
 from perfkit.device import validate as module
 from perfkit.device.child import End, Failure, Outcome
 from perfkit.device.properties import read_devices
@@ -33,7 +35,7 @@ def cards(monkeypatch):
     asked = []
 
     def use(answers=None, driver=None, devices=1):
-        def child(task, arguments, *, uuid, limits, monitor, on_result):
+        def child(task, arguments, *, uuid, limits, monitor, on_result, stop):
             asked.append((task, arguments, uuid, limits.seconds))
             tallies, failure = (answers or {}).get(arguments["name"], ([tally()], None))
             for one in tallies:
@@ -50,9 +52,9 @@ def cards(monkeypatch):
 def test_every_check_runs_in_a_child_of_its_own(cards):
     asked, validate = cards()
     done = []
-    report = validate(seed=7, on_check=done.append)
+    report = validate(seed=7, on_check=lambda index, check: done.append((index, check)))
     assert [check.status for check in report.checks] == [Status.PASS] * len(QUESTIONS)
-    assert done == list(report.checks)
+    assert done == [(None, check) for check in report.checks]
     assert [one[1]["name"] for one in asked] == list(check_names())
     assert {one[0] for one in asked} == {"validate"}
     assert all(one[1] == {"name": one[1]["name"], "seed": 7, "quick": False} for one in asked)
@@ -144,9 +146,8 @@ def test_what_is_not_a_pass(cards, tallies, failure, status, reason):
 
 def test_ctrl_c_keeps_what_is_done(cards):
     interrupted = Failure(end=End.INTERRUPTED, message="interrupted", exit_code=130)
-    _, validate = cards({"clusters": ([tally(3)], interrupted)}, devices=2)
-    report = validate()
-    (card,) = report.cards
+    _, validate = cards({"clusters": ([tally(3)], interrupted)})
+    (card,) = validate().cards
     assert card.interrupted
     names = [check.name for check in card.checks]
     assert names == list(check_names()[: len(names)])
@@ -154,11 +155,84 @@ def test_ctrl_c_keeps_what_is_done(cards):
     assert card.checks[-1].status is Status.UNFINISHED
 
 
-def test_several_cards(cards):
-    asked, validate = cards(devices=2)
-    report = validate(only=["attributes"])
-    assert len(report.cards) == 2
-    assert len({one[2] for one in asked}) == 2
+def test_several_cards_each_have_their_children(cards):
+    asked, validate = cards(devices=3)
+    done = []
+    report = validate(seed=7, on_check=lambda index, check: done.append((index, check.name)))
+    assert [card.environment.index for card in report.cards] == [0, 1, 2]
+    for card in report.cards:
+        assert [check.name for check in card.checks] == list(check_names())
+        assert not card.interrupted
+        mine = [one[1]["name"] for one in asked if one[2] == card.environment.uuid]
+        assert sorted(mine) == sorted(check_names())
+    assert sorted(done) == sorted((n, name) for n in range(3) for name in check_names())
+
+
+def test_cards_side_by_side_take_what_they_share_in_turns(monkeypatch):
+    shared = {question.name: question.shares for question in QUESTIONS if question.shares}
+    assert {"overlap", "shared-capacity", "access-counters"} <= set(shared)
+    running, together, most = [], [], []
+
+    def child(task, arguments, *, on_result, **_):
+        running.append(shared.get(arguments["name"], arguments["name"]))
+        together.extend(
+            thing for thing in set(running) & {*shared.values()} if running.count(thing) > 1
+        )
+        most.append(len(running))
+        time.sleep(0.01)
+        running.remove(shared.get(arguments["name"], arguments["name"]))
+        on_result(tally())
+        return Outcome(results=(), failure=None)
+
+    monkeypatch.setattr(module, "run_child", child)
+    report = module.validate(read_devices(FakeDriver(devices=4)))
+    assert together == []
+    assert max(most) > 1
+    assert len(report.checks) == 4 * len(QUESTIONS)
+
+
+def test_ctrl_c_ends_the_checks_of_every_card_and_keeps_what_is_done(monkeypatch):
+    stopped = []
+
+    def child(task, arguments, *, uuid, on_result, stop, **_):
+        on_result(tally())
+        if arguments["name"] == "attributes":
+            return Outcome(results=(), failure=None)
+        while not stop():
+            time.sleep(0.005)
+        stopped.append(uuid)
+        failure = Failure(end=End.INTERRUPTED, message="interrupted", exit_code=130)
+        return Outcome(results=(), failure=failure)
+
+    def interrupt():
+        if len({one for one, _ in done}) == 2:
+            raise KeyboardInterrupt
+        time.sleep(0.005)
+
+    done = []
+    monkeypatch.setattr(module, "run_child", child)
+    monkeypatch.setattr(shared_by_cards, "_pause", interrupt)
+    devices = read_devices(FakeDriver(devices=2))
+    report = module.validate(devices, on_check=lambda index, check: done.append((index, check)))
+    assert sorted(stopped) == sorted(device.uuid for device in devices)
+    for card in report.cards:
+        assert card.interrupted
+        first, second = card.checks
+        assert (first.status, second.status) == (Status.PASS, Status.UNFINISHED)
+
+
+def test_an_error_of_one_card_ends_the_others(monkeypatch):
+    def child(task, arguments, *, uuid, stop, **_):
+        if uuid.startswith("GPU-00000001"):
+            raise UsageError("no room for a file")
+        while not stop():
+            time.sleep(0.005)
+        failure = Failure(end=End.INTERRUPTED, message="interrupted", exit_code=130)
+        return Outcome(results=(), failure=failure)
+
+    monkeypatch.setattr(module, "run_child", child)
+    with pytest.raises(UsageError, match="no room"):
+        module.validate(read_devices(FakeDriver(devices=2)))
 
 
 def test_a_capability_that_the_database_lacks_has_nothing_to_compare(cards):

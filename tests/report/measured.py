@@ -151,7 +151,10 @@ TWO_CARDS = ValidationReport(
     seed=7,
     quick=False,
     cards=tuple(
-        CardReport(environment=replace(ENVIRONMENT, uuid=f"GPU-{n}"), checks=VALIDATION.checks[:2])
+        CardReport(
+            environment=replace(ENVIRONMENT, index=n, uuid=f"GPU-{n}"),
+            checks=VALIDATION.checks[: 2 - n],
+        )
         for n in range(2)
     ),
 )

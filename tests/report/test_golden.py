@@ -58,6 +58,11 @@ VIEWS = {
         lambda: measure.document(timed.MEASURED),
         lambda: measure_content.content(timed.MEASURED),
     ),
+    "measure-several-cards": (
+        "measure",
+        lambda: measure.document(timed.SEVERAL_CARDS),
+        lambda: measure_content.content(timed.SEVERAL_CARDS),
+    ),
     "measure-list": (
         "measure-list",
         lambda: measure.list_document(timed.LISTED),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from perfkit.analysis.measurement import (
     Checked,
     Device,
@@ -142,6 +144,34 @@ MEASURED = MeasureReport(
         ),
     ),
     interrupted=True,
+)
+
+
+def of_card(number, *, slower):
+    """What a card took that is so much slower than the first; one failed on it."""
+    notes = () if number else ENVIRONMENT.notes
+    took = {"copy": (1.05, 1.052, 1.049), "sum": (1.1, 1.3, 1.5)}
+    return Device(
+        environment=replace(ENVIRONMENT, index=number, uuid=f"GPU-{number}", notes=notes),
+        basis="the data sheet of toy-100",
+        measurements=(
+            *(
+                measurement(name, STREAM, *(run(LEAST_S * slower * share) for share in shares))
+                for name, shares in took.items()
+            ),
+            measurement("hang", STREAM, failure=FAILED),
+        ),
+    )
+
+
+SEVERAL_CARDS = MeasureReport(
+    devices=(
+        of_card(0, slower=1),
+        of_card(1, slower=1.04),
+        # it could not be opened
+        replace(of_card(3, slower=1), measurements=(), failure=FAILED),
+    ),
+    interrupted=False,
 )
 LISTED = (
     Listed(name="copy", group="streaming", summary="b = a, f32", sizes={"n": 1024, "threads": 256}),

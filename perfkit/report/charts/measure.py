@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from perfkit.analysis.environment import name_in
 from perfkit.report.chart.model import Chart, Mark, Plot, Series
 from perfkit.report.chart.scale import logarithmic, short
 from perfkit.report.chart.theme import SLOTS
@@ -19,7 +20,7 @@ def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
     """A scatter of times and a roofline for each card with something to show."""
     found: list[Chart] = []
     for device in content["devices"]:
-        name = device["environment"]["device"]
+        name = name_in(device["environment"])
         found += _scatter(name, device["measurements"])
         found += _roofline(name, device["measurements"])
     return tuple(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from perfkit.analysis.environment import name_in
 from perfkit.report.chart.model import Chart
 from perfkit.report.charts import pairs
 
@@ -18,7 +19,7 @@ def charts(content: Mapping[str, Any]) -> Iterator[Chart]:
         chart
         for card in content["cards"]
         for check in card["checks"]
-        for chart in _check(card["environment"]["device"], check)
+        for chart in _check(name_in(card["environment"]), check)
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from perfkit import __version__
+from perfkit.analysis.environment import prefix
 from perfkit.arch import catalog
 from perfkit.arch.types import Capability, Gpu
 from perfkit.errors import UnknownTarget
@@ -84,7 +85,8 @@ def _environments(content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def _place(about: Mapping[str, Any]) -> Table:
     return Table(
-        title=f"Measured on {about.get('device') or about.get('gpu') or 'a GPU'}",
+        title=f"Measured on {prefix(about.get('index'))}"
+        f"{about.get('device') or about.get('gpu') or 'a GPU'}",
         columns=(Column("what", "what"), Column("value", "value")),
         rows=tuple(
             (name.replace("_", " "), Cell(None, markup.abridged(_flat(value), room.LONG[0])))

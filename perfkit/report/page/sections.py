@@ -117,6 +117,7 @@ SECTIONS: Final[dict[str, tuple[Rows, ...]]] = {
              "prediction.bound_by", "share_of_bound", "bytes_per_s", "flop_per_s", "occupancy"),
             "verdict",
         ),
+        Rows("side_by_side", ("name", "apart", "slowest"), title="Cards side by side"),
     ),
     "validate": (
         Rows(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from perfkit.analysis.environment import label
 from perfkit.gate.words import signed
 from perfkit.readers.results import Unit
 from perfkit.report.document import ABSENT, Cell, Column, Table
@@ -31,10 +32,11 @@ _PATTERNS: Final[tuple[tuple[str, Kind], ...]] = (
     (r"^bytes$", "traffic"),
     (r"(^|_)bytes(_|$)", "bytes"),
     (r"_percent$", "percent"),
-    (r"^occupancy$|(^|_)share(_|$)|efficiency|utilisation|^(noise|relative|floor)$", "ratio"),
+    (r"^occupancy$|(^|_)share(_|$)|efficiency|utilisation|^(noise|relative|floor|apart)$", "ratio"),
 )
 _ELSEWHERE: Final = frozenset({"schema", "made_by", "sources", "conflicts", "unknown"})
 _FILE: Final = Column("file", "file")
+_CARD: Final = "card"  #: key of what no file has, but for rows of one of several cards
 _NAMED: Final = frozenset({"gpu"})  #: topics whose rows do not say what they are of
 _SENTENCES: Final = frozenset({"message"})
 #: columns whose values are words of a program: too_noisy; names keep their underscores
@@ -59,6 +61,8 @@ def _table(topic: str, rows: Rows, found: Sequence[Result]) -> Table:
     pairs = [(one.name, row) for one in found for row in items(one.content, rows.path)]
     pairs.sort(key=lambda pair: outcomes.severity(rows.tally, pair[1]))
     keys = rows.columns or tuple(dict.fromkeys(key for _, row in pairs for key in plain(row)))
+    if _CARD not in keys and any(_CARD in row for _, row in pairs):
+        keys = (_CARD, *keys)
     files = len(found) > 1
     columns = [_column(key, [value(row, key) for _, row in pairs]) for key in keys]
     return Table(
@@ -101,9 +105,15 @@ def items(content: Mapping[str, Any], path: str) -> Iterator[Mapping[str, Any]]:
     head, _, rest = path.partition("[].")
     for one in content.get(head) or ():
         if rest:
-            yield from items(one, rest)
+            yield from (_of_card(one, row) for row in items(one, rest))
         else:
             yield one
+
+
+def _of_card(holder: Mapping[str, Any], row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A row of one of several cards says which."""
+    about = holder.get("environment") or {}
+    return row if about.get("index") is None else {_CARD: label(about["index"]), **row}
 
 
 def plain(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def content(report: CeilingsReport) -> dict[str, Any]:
         "clock_mhz": max(clocks) / 1e6 if clocks else None,
         **parts,
         "unmeasured": [asdict(one) for one in report.unmeasured],
-        "environment": asdict(about),
+        "environment": about.content,
     }
 
 

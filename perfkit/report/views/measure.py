@@ -7,8 +7,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.diagnose import worth_a_look
+from perfkit.analysis.environment import told
 from perfkit.analysis.measurement import Listed, Verdict
 from perfkit.report.document import Cell, Column, Document, Table
+from perfkit.report.views import measure_cards
 from perfkit.report.views.diagnose_texts import TEXTS
 from perfkit.units import format_count, format_seconds
 
@@ -41,20 +43,24 @@ _FASTER: Final = (
 
 def document(report: MeasureReport) -> Document:
     """A table for each card, and what there is to say about its rows."""
-    notes = [note for device in report.devices for note in _notes(device)]
+    notes = [*told([(device.environment, _notes(device)) for device in report.devices])]
+    if any(one.occupancy is not None for one in report.all):
+        notes.append("occupancy is the driver's, of resident warps: not measured")
+    notes += measure_cards.notes(report)
     if report.interrupted:
         notes.append("interrupted: what was done by then is shown")
     return Document(
-        tables=tuple(_table(device) for device in report.devices),
-        notes=tuple(dict.fromkeys(notes)),
-        flat=Table(
-            columns=_FLAT,
-            rows=tuple(
-                tuple(flat(device, one)[column.key] for column in _FLAT)
-                for device in report.devices
-                for one in device.measurements
-            ),
-        ),
+        tables=(*map(_table, report.devices), *measure_cards.tables(report)),
+        notes=tuple(notes),
+        flat=_flat_table(report),
+    )
+
+
+def _flat_table(report: MeasureReport) -> Table:
+    columns = _FLAT if len(report.devices) < 2 else (Column("index", "index"), *_FLAT)
+    rows = (flat(device, one) for device in report.devices for one in device.measurements)
+    return Table(
+        columns=columns, rows=tuple(tuple(row[column.key] for column in columns) for row in rows)
     )
 
 
@@ -75,7 +81,7 @@ def _table(device: Device) -> Table:
         )
         for one in device.measurements
     )
-    title = f"{about.device}, driver {about.driver or 'unknown'}, bounds by {device.basis}"
+    title = f"{about.name}, driver {about.driver or 'unknown'}, bounds by {device.basis}"
     return Table(title=title, columns=_COLUMNS, rows=rows).without_empty_columns()
 
 
@@ -140,8 +146,6 @@ def _notes(device: Device) -> Iterator[str]:
         yield from (f"{one.name}: {text}" for text in _about(one))
     for rest_s in dict.fromkeys(one.rest_s for one in device.measurements if one.rest_s):
         yield bursts(rest_s)
-    if any(one.occupancy is not None for one in device.measurements):
-        yield "occupancy is the driver's, of resident warps: not measured"
 
 
 def bursts(rest_s: float) -> str:
@@ -194,6 +198,7 @@ def flat(device: Device, one: Measurement) -> dict[str, Any]:
     low, high = one.interval_s or (None, None)
     clocks = [run.sm_clock_hz for run in one.counted if run.sm_clock_hz]
     return {
+        "index": device.environment.index,
         "device": device.environment.device,
         "name": one.name,
         "median_s": one.median_s,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.diagnose import worth_a_look
 from perfkit.analysis.measurement import Verdict
+from perfkit.report.views import measure_cards
 from perfkit.report.views.measure import flat
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def content(report: MeasureReport) -> dict[str, Any]:
         "interrupted": report.interrupted,
         "devices": [
             {
-                "environment": asdict(device.environment),
+                "environment": device.environment.content,
                 "basis": device.basis,
                 "missing": list(device.missing),
                 "failure": _failure(device.failure),
@@ -28,6 +29,7 @@ def content(report: MeasureReport) -> dict[str, Any]:
             }
             for device in report.devices
         ],
+        **measure_cards.content(report),
     }
 
 

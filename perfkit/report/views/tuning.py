@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any, Final
 
 from perfkit.analysis.tuning import Tried, Tuning
@@ -96,7 +95,7 @@ def content(found: Tuning) -> dict[str, Any]:
         "interrupted": found.interrupted,
         "results": [_result(one) for one in found.tried],
         "left_out": list(found.left_out),
-        "environment": asdict(found.environment),
+        "environment": found.environment.content,
     }
 
 

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, Final
 
-from perfkit.analysis.environment import Environment
+from perfkit.analysis.environment import Environment, label, told, whose
 from perfkit.analysis.validation import (
     CardReport,
-    Check,
     Figure,
     Status,
     ValidationReport,
 )
 from perfkit.report.document import Cell, Column, Document, Table
+from perfkit.report.views import validate_cards
 
 _CARD: Final = Column("device", "card")
 _CHECKS: Final = (
@@ -57,35 +57,45 @@ def document(report: ValidationReport) -> Document:
     return Document(
         summary=_summary(report),
         tables=(
-            _checks(report, several=several),
-            _rows("Differences", _DIFFERENCES, report, _differences, several=several),
-            _rows("Figures", _FIGURES, report, _figures, several=several),
-            *(_about(card, several=several) for card in report.cards),
+            validate_cards.checks(report) if several else _checks(report),
+            _differing(report, several=several),
+            validate_cards.figures(report, number) if several else _figures(report),
+            *((validate_cards.cards(report),) if several else ()),
+            *(_about(card.environment, several=several) for card in report.cards[:1]),
         ),
         notes=tuple(_notes(report)),
-        flat=Table(columns=_FLAT, rows=tuple(_flat(report))),
+        flat=_flat(report, several=several),
     )
 
 
 def _summary(report: ValidationReport) -> str:
-    found = Counter(check.status for check in report.checks)
-    counts = ", ".join(f"{found[status]} {status}" for status in Status if found[status])
-    about = report.cards[0].environment if report.cards else None
-    if about is None:
+    if not report.cards:
         return "no card"
-    cards = f"{len(report.cards)} cards" if len(report.cards) > 1 else _name(about)
+    counts = ", ".join(_count(report, status) for status in Status if _having(report, status))
+    names = Counter(card.environment.titled for card in report.cards)
+    several = len(report.cards) > 1
+    cards = ", ".join(f"{count} x {name}" if several else name for name, count in names.items())
+    about = report.cards[0].environment
     return (
         f"{cards}, driver {about.driver or 'unknown'}, {about.date}: {counts} "
         f"(seed {report.seed}{', quick' if report.quick else ''})"
     )
 
 
-def _name(about: Environment) -> str:
-    return about.device + (f" ({about.product})" if about.product else "")
+def _having(report: ValidationReport, status: Status) -> list[tuple[CardReport, int]]:
+    found = [(card, sum(one.status is status for one in card.checks)) for card in report.cards]
+    return [(card, count) for card, count in found if count]
 
 
-def _card(card: CardReport) -> str:
-    return f"{card.environment.device} {card.environment.uuid[:12]}"
+def _count(report: ValidationReport, status: Status) -> str:
+    """``13 pass``; where not all is well on some of several cards, on which."""
+    found = _having(report, status)
+    text = f"{sum(count for _, count in found)} {status}"
+    if status is Status.PASS or len(found) == len(report.cards):
+        return text
+    return (
+        f"{text} ({whose([card.environment.index for card, _ in found], len(report.cards))[:-2]})"
+    )
 
 
 def number(value: Figure) -> str:
@@ -97,58 +107,62 @@ def number(value: Figure) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _checks(report: ValidationReport, *, several: bool) -> Table:
+def _checks(report: ValidationReport) -> Table:
     rows = []
-    for card in report.cards:
-        for check in card.checks:
-            values = asdict(check)
-            row = [
+    for check in report.checks:
+        values = asdict(check)
+        rows.append(
+            tuple(
                 Cell(values[column.key], number(values[column.key]))
                 if column.key in _NUMBERS
                 else values[column.key]
                 for column in _CHECKS
-            ]
-            rows.append((_card(card), *row) if several else tuple(row))
-    columns = (_CARD, *_CHECKS) if several else _CHECKS
-    return Table(columns=columns, rows=tuple(rows)).without_empty_columns()
+            )
+        )
+    return Table(columns=_CHECKS, rows=tuple(rows)).without_empty_columns()
 
 
-def _rows(title: str, columns: Any, report: ValidationReport, of: Any, *, several: bool) -> Table:
+def _differing(report: ValidationReport, *, several: bool) -> Table:
     rows = [
-        (*((_card(card),) if several else ()), check.name, *row)
+        (
+            *((label(card.environment.index),) if several else ()),
+            *(check.name, one.configuration, one.predicted, one.measured),
+        )
         for card in report.cards
         for check in card.checks
-        for row in of(check)
+        for one in check.differences
     ]
-    shown = (_CARD, *columns) if several else columns
-    return Table(title=title, columns=shown, rows=tuple(rows))
+    columns = (_CARD, *_DIFFERENCES) if several else _DIFFERENCES
+    return Table(title="Differences", columns=columns, rows=tuple(rows))
 
 
-def _differences(check: Check) -> Iterator[tuple[Any, ...]]:
-    for one in check.differences:
-        yield one.configuration, one.predicted, one.measured
+def _figures(report: ValidationReport) -> Table:
+    rows = [
+        (check.name, name, Cell(value, number(value)))
+        for check in report.checks
+        for name, value in check.figures.items()
+    ]
+    return Table(title="Figures", columns=_FIGURES, rows=tuple(rows))
 
 
-def _figures(check: Check) -> Iterator[tuple[Any, ...]]:
-    for name, value in check.figures.items():
-        yield name, Cell(value, number(value))
-
-
-def _about(card: CardReport, *, several: bool) -> Table:
-    about = card.environment
+def _about(about: Environment, *, several: bool) -> Table:
+    """Where it was measured; what is said of each of several cards stands in their own table."""
     clock = about.max_sm_clock_hz
     packages = ", ".join(f"{name} {version}" for name, version in about.packages.items())
-    rows = (
-        ("card", f"{_name(about)}, {about.compute_capability}, {about.sm_count} SMs"),
-        ("driver", f"{about.driver or 'unknown'}, speaks CUDA {about.cuda}"),
-        ("NVRTC", about.toolkit or "none"),
+    card = (
+        ("card", f"{about.titled}, {about.compute_capability}, {about.sm_count} SMs"),
         ("highest SM clock", f"{clock / 1e6:g} MHz" if clock else "unknown"),
         ("ECC, MIG", f"{_flag(about.ecc)}, {_flag(about.mig)}"),
+    )
+    rows = (
+        *(() if several else card[:1]),
+        ("driver", f"{about.driver or 'unknown'}, speaks CUDA {about.cuda}"),
+        ("NVRTC", about.toolkit or "none"),
+        *(() if several else card[1:]),
         ("perfkit, Python", f"{about.perfkit}, {about.python}"),
         ("packages", packages),
     )
-    title = f"Where it was measured: {_card(card)}" if several else "Where it was measured"
-    return Table(title=title, columns=_ABOUT, rows=rows, collapsed=True)
+    return Table(title="Where it was measured", columns=_ABOUT, rows=rows, collapsed=True)
 
 
 def _flag(value: bool | None) -> str:  # noqa: FBT001
@@ -156,20 +170,23 @@ def _flag(value: bool | None) -> str:  # noqa: FBT001
 
 
 def _notes(report: ValidationReport) -> Iterator[str]:
-    for card in report.cards:
-        for check in card.checks:
-            if check.reason is not None:
-                hint = f" ({check.hint})" if check.hint else ""
-                yield f"{check.name} {_OUTCOME[check.status]}: {check.reason}{hint}"
-            if check.throttles:
-                yield f"{check.name}: clocks were held down: {', '.join(check.throttles)}"
-        yield from card.environment.notes
-        if card.interrupted:
-            yield "interrupted: the checks after that did not run"
+    yield from told([(card.environment, _of_card(card)) for card in report.cards])
     used = {check.scope for check in report.checks}
     yield from (text for scope, text in _SCOPES.items() if scope in used)
     quick = " --quick" if report.quick else ""
     yield f"--seed {report.seed}{quick} makes the same configurations again"
+
+
+def _of_card(card: CardReport) -> Iterator[str]:
+    for check in card.checks:
+        if check.reason is not None:
+            hint = f" ({check.hint})" if check.hint else ""
+            yield f"{check.name} {_OUTCOME[check.status]}: {check.reason}{hint}"
+        if check.throttles:
+            yield f"{check.name}: clocks were held down: {', '.join(check.throttles)}"
+    yield from card.environment.notes
+    if card.interrupted:
+        yield "interrupted: the checks after that did not run"
 
 
 _OUTCOME: Final = {
@@ -180,11 +197,15 @@ _OUTCOME: Final = {
 }
 
 
-def _flat(report: ValidationReport) -> Iterator[tuple[Any, ...]]:
+def _flat(report: ValidationReport, *, several: bool) -> Table:
+    columns = (Column("index", "index"), *_FLAT) if several else _FLAT
+    rows = []
     for card in report.cards:
+        about = card.environment
         for check in card.checks:
-            values = {"device": card.environment.device, **asdict(check)}
-            yield tuple(values[column.key] for column in _FLAT)
+            values = {"index": about.index, "device": about.device, **asdict(check)}
+            rows.append(tuple(values[column.key] for column in columns))
+    return Table(columns=columns, rows=tuple(rows))
 
 
 def content(report: ValidationReport) -> dict[str, Any]:
@@ -195,7 +216,7 @@ def content(report: ValidationReport) -> dict[str, Any]:
         "status": overall(report),
         "cards": [
             {
-                "environment": asdict(card.environment),
+                "environment": card.environment.content,
                 "interrupted": card.interrupted,
                 "checks": [asdict(check) for check in card.checks],
             }

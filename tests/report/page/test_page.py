@@ -182,6 +182,14 @@ def test_rows_come_from_all_files_with_their_names():
     assert len(table.rows) == 2 * len(found[0].content["results"])
 
 
+@pytest.mark.parametrize("topic", ["measure-several-cards", "validate-two-cards"])
+def test_rows_of_several_cards_name_theirs(topic):
+    (one,) = [found for found in RESULTS if found.name == f"{topic}.json"]
+    first = tables(one.topic, [one])[0][0]
+    assert first.columns[0].key == "card"
+    assert {"device 0", "device 1"} <= {row[0] for row in first.rows}
+
+
 def test_values_keep_their_numbers_to_sort_by():
     text, _ = page.render([occupancy(shared_bytes_per_block=2048, occupancy=0.5)], title="t")
     assert '<td data-v="2048">2 KiB</td>' in text
