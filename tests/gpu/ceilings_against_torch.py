@@ -3,8 +3,9 @@
     python tests/gpu/ceilings_against_torch.py FOLDER
 
 runs ``perfkit ceilings`` and then PyTorch's own copies, fills, sums and matrix products on random
-data, and writes ``ceilings.json`` (the file that ``--ceilings`` reads) and ``ceilings.md``. Exits 1
-where PyTorch is faster than a ceiling: then it is none.
+data, and writes ``ceilings.json`` (the file that ``--ceilings`` reads), and both beside one another
+as ``torch.json`` and ``ceilings.md``. Exits 1 where PyTorch is faster than a ceiling: then it is
+none.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,16 +24,22 @@ ROOT = Path(__file__).resolve().parents[2]
 SIZE = 8192
 ELEMENTS = 2**30
 REPEATS = 20
+#: products run into the power limit: these rest as the loops of the ceilings do
+RESTED, REST_S = 9, 0.1
 
 
-def median_s(work: Callable[[], object]) -> float:
-    """Median over repetitions, each between two events."""
+def median_s(work: Callable[[], object], repeats: int = REPEATS, rest_s: float = 0.0) -> float:
+    """Median over repetitions, each between two events and perhaps after a rest."""
     import torch
 
     for _ in range(5):
         work()
     found = []
-    for _ in range(REPEATS):
+    for _ in range(repeats):
+        if rest_s:
+            torch.cuda.synchronize()
+            time.sleep(rest_s)
+            work()
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         start.record()
         work()
@@ -68,16 +76,16 @@ def products() -> dict[str, float]:
         ("tf32/f32", torch.float32),
     ):
         a, b = (torch.randn(SIZE, SIZE, device="cuda", dtype=dtype) for _ in range(2))
-        found[name] = flops / median_s(lambda a=a, b=b: a @ b)
+        found[name] = flops / median_s(lambda a=a, b=b: a @ b, RESTED, REST_S)
     a, b = (torch.randn(SIZE, SIZE, device="cuda").to(torch.float8_e4m3fn) for _ in range(2))
     one = torch.ones((), device="cuda")
     found["f8/f32"] = flops / median_s(
-        lambda: torch._scaled_mm(a, b.t(), one, one, out_dtype=torch.bfloat16)
+        lambda: torch._scaled_mm(a, b.t(), one, one, out_dtype=torch.bfloat16), RESTED, REST_S
     )
     a, b = (
         torch.randint(-128, 128, (SIZE, SIZE), device="cuda", dtype=torch.int8) for _ in range(2)
     )
-    found["s8/s32"] = flops / median_s(lambda: torch._int_mm(a, b.t()))
+    found["s8/s32"] = flops / median_s(lambda: torch._int_mm(a, b.t()), RESTED, REST_S)
     return found
 
 
@@ -101,15 +109,21 @@ def main(folder: Path) -> int:
     document = json.loads(path.read_text())
     best = ceilings(document)
     about = document["environment"]
-    rows, beaten = [], 0
-    for name, value in {**streams(), **products()}.items():
-        beaten += value > best[name]
-        figures = f"{best[name] / 1e12:,.2f} | {value / 1e12:,.2f} | {value / best[name]:.1%}"
-        rows.append(f"| {name} | {figures} |")
+    figures = [
+        {"what": what, "ceiling": best[what], "torch": value, "share": value / best[what]}
+        for what, value in {**streams(), **products()}.items()
+    ]
+    (folder / "torch.json").write_text(json.dumps({"figures": figures}, indent=1) + "\n")
+    rows = [
+        f"| {one['what']} | {one['ceiling'] / 1e12:,.2f} | {one['torch'] / 1e12:,.2f} | "
+        f"{one['share']:.1%} |"
+        for one in figures
+    ]
     versions = (
         f"Driver {about['driver']}, CUDA {about['cuda']}, NVRTC {about['toolkit']}, "
-        f"PyTorch {about['packages'].get('torch')}, {SIZE}³ products of random data; "
-        "written by `tests/gpu/ceilings_against_torch.py`. TB/s and TFLOP/s, medians."
+        f"PyTorch {about['packages'].get('torch')}, {SIZE}³ products of random data, each after "
+        f"{REST_S:g} s of rest; written by `tests/gpu/ceilings_against_torch.py`. TB/s and "
+        "TFLOP/s, medians."
     )
     lines = [
         f"# Ceilings of {about['device']} beside PyTorch, {about['date'][:10]}",
@@ -122,7 +136,7 @@ def main(folder: Path) -> int:
     ]
     (folder / "ceilings.md").write_text("\n".join(lines) + "\n")
     print("\n".join(lines))
-    return 1 if beaten else 0
+    return 1 if any(one["share"] > 1 for one in figures) else 0
 
 
 if __name__ == "__main__":

@@ -19,12 +19,3 @@ def bf16_4096() -> Callable[[], object]:
 
 def bf16_8192() -> Callable[[], object]:
     return _bf16(8192)
-
-
-def f32_4096() -> Callable[[], object]:
-    import torch
-
-    torch.backends.cuda.matmul.allow_tf32 = False
-    a, b = (torch.randn(4096, 4096, device="cuda") for _ in range(2))
-    out = torch.empty_like(a)
-    return lambda: torch.matmul(a, b, out=out)

@@ -3,10 +3,11 @@
     python tests/gpu/whole_run.py FOLDER
 
 runs ``perfkit ceilings`` beside PyTorch, ``perfkit measure`` on the whole library with these
-ceilings, products beside PyTorch, ``perfkit validate`` and ``perfkit gemm --measure``; keeps every
-document and writes ``report.md``: each figure beside what it should be. Exits 1 if one is not
-reached. A document that is there already is not made again, so a run that was ended goes on. Takes
-about nine minutes on an H200; needs PyTorch.
+ceilings, products beside PyTorch, ``perfkit gemm --measure`` and last ``perfkit validate``, which
+has reports of its own; keeps every document, and writes ``report.md`` after each part: each figure
+beside what it should be, and how long everything took. Exits 1 if one is not reached. What
+``seconds.json`` names is there and is not made again: a run that was ended goes on. Takes some
+seven minutes on an H200, half of them for ``validate``; needs PyTorch.
 """
 
 from __future__ import annotations
@@ -16,17 +17,29 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 REPEATED = ("copy", "vector_add", "matmul_tiled")
 SIZES = (4096, 8192)
-#: so that what follows a rest does not run into the power limit
-SHORT = ("--runs", "2", "--samples", "10")
+#: PyTorch's products and the library's alike: launch after launch they draw all the power there is,
+#: and how fast the same kernel is then says how long it has been going on (501 to 560 TFLOP/s)
+BURSTS = ("--runs", "2", "--samples", "9", "--rest", "0.1")
+#: shorter ones for many: a launch of 2 ms and the one before it are a tenth of the time
+TRIED = ("--tries", "12", "--runs", "2", "--rest", "0.05")
 REGRETS = {"median regret": "2%", "worst regret": "10%", "worst regret with --measure": "2%"}
 PRODUCTS = ("gemm_wgmma_bf16", "gemm_mma_tma_bf16")
+#: checks of ``perfkit validate``, in two turns: one that is ended leaves the other
+CHECKS = {
+    "validate": (
+        *("attributes", "driver-occupancy", "block-size", "available-shared", "clusters", "fits"),
+        *("access-timing", "overlap", "latency-hiding", "bounds", "recommendation"),
+    ),
+    "validate-counted": ("residency", "shared-capacity", "access-counters"),
+}
 
 #: perfkit, and the module with PyTorch's products
 SEEN = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "tests" / "gpu")))}
@@ -57,30 +70,57 @@ class Run:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._times = folder / "seconds.json"
+        #: what is done, and how long it took
+        self.seconds: dict[str, float] = read(self._times) if self._times.exists() else {}
+
+    def made(self, name: str, *command: str) -> Document:
+        """``name.json``, which a command of Python writes into the folder; also where its exit
+        code says that something is off."""
+        path = self.folder / f"{name}.json"
+        if name not in self.seconds or not path.exists():
+            path.unlink(missing_ok=True)
+            began = time.monotonic()
+            # in the folder, by names of it: documents keep the command, and no place of the machine
+            done = subprocess.run(
+                [sys.executable, *command],
+                check=False,
+                cwd=self.folder,
+                env=SEEN,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            if not path.exists() or done.returncode in {130, 143} or done.returncode < 0:
+                print(done.stderr, file=sys.stderr)
+                raise NotRun(f"{' '.join(command)}: exit code {done.returncode}")
+            self.seconds[name] = round(time.monotonic() - began, 1)
+            self._times.write_text(json.dumps(self.seconds, indent=1) + "\n")
+            print(f"{name}: {self.seconds[name]:.0f} s", flush=True)
+        return read(path)
 
     def perfkit(self, name: str, *arguments: str) -> Document:
-        """What a command answers as JSON; also where its exit code says that something is off."""
-        path = self.folder / f"{name}.json"
-        if path.exists():
-            return read(path)
-        # in the folder, by names of it: documents keep the command, and no place of this machine
-        command = [sys.executable, "-m", "perfkit", *arguments, "-f", "json", "-o", path.name]
-        done = subprocess.run(
-            command, check=False, cwd=self.folder, env=SEEN, stderr=subprocess.PIPE, text=True
-        )
-        if not path.exists():
-            print(done.stderr, file=sys.stderr)
-            raise NotRun(f"perfkit {' '.join(arguments)}: exit code {done.returncode}")
-        return read(path)
+        """What a command of perfkit answers."""
+        return self.made(name, "-m", "perfkit", *arguments, "-f", "json", "-o", f"{name}.json")
 
     def measured(self, name: str, *arguments: str) -> dict[str, Document]:
         """Measurements of the first card by name of the kernel."""
         document = self.perfkit(name, "measure", *arguments)
         return {one["name"]: one for one in document["devices"][0]["measurements"]}
 
+    def document(self, name: str) -> Document:
+        """One that an earlier part has made."""
+        path = self.folder / f"{name}.json"
+        if not path.exists():
+            raise NotRun(f"without {path.name} there is nothing to compare with")
+        return read(path)
+
 
 def median_s(found: dict[str, Document]) -> float:
+    """Of one that gave a result, and none that is wrong."""
     (one,) = found.values()
+    if one["median_s"] is None or not all(check["right"] for check in one["checks"]):
+        why = (one["failure"] or {}).get("message", "a wrong result")
+        raise NotRun(f"{one['name']}: {why}")
     return float(one["median_s"])
 
 
@@ -158,16 +198,38 @@ def mma_roof(document: Document) -> float:
     )
 
 
-def products(run: Run, roof: float) -> Iterator[Figure]:
+def beside_torch(run: Run) -> Iterator[Figure]:
+    """The ceilings, and how many of them PyTorch beats."""
+    document = run.made("torch", str(ROOT / "tests/gpu/ceilings_against_torch.py"), ".")
+    highest = max(document["figures"], key=lambda one: float(one["share"]))
+    yield Figure(
+        f"PyTorch beside {len(document['figures'])} ceilings: highest share",
+        f"{highest['share']:.1%} ({highest['what']})",
+        "100%",
+        highest["share"] <= 1,
+    )
+
+
+def kernels(run: Run) -> Iterator[Figure]:
+    """The whole library, with these ceilings."""
+    ceilings = run.document("ceilings")
+    measured = run.measured("measure", "all", "--ceilings", "ceilings.json")
+    yield from roofs(ceilings)
+    yield from bounds(measured.values())
+    yield from repeated(measured)
+
+
+def products(run: Run) -> Iterator[Figure]:
     """Generated products beside PyTorch's, timed alike."""
+    roof = mma_roof(run.document("ceilings"))
     for size in SIZES:
         flops = 2 * size**3
         module = f"torch_products:bf16_{size}"
         sizes = f"m={size},n={size},k={size}"
-        options = ("--flops", f"{flops}", *SHORT)
+        options = ("--flops", f"{flops}", *BURSTS)
         torch_s = median_s(run.measured(f"torch-{size}", "--python", module, *options))
-        found = run.measured(f"products-{size}", *PRODUCTS, "--size", sizes, *SHORT)
-        wgmma, mma = (flops / found[name]["median_s"] for name in PRODUCTS)
+        found = run.measured(f"products-{size}", *PRODUCTS, "--size", sizes, *BURSTS)
+        wgmma, mma = (flops / median_s({name: found[name]}) for name in PRODUCTS)
         share = wgmma * torch_s / flops
         beside = (
             f"{wgmma / 1e12:.0f} TFLOP/s, {share:.1%} of PyTorch's {flops / torch_s / 1e12:.0f}"
@@ -176,18 +238,12 @@ def products(run: Run, roof: float) -> Iterator[Figure]:
         share = mma / roof
         beside = f"{mma / 1e12:.0f} TFLOP/s, {share:.1%} of the roof of {roof / 1e12:.0f}"
         yield Figure(f"mma.sync bf16, {size}³", beside, "85%", share >= 0.85)
-    flops = 2 * 4096**3
-    module = "torch_products:f32_4096"
-    torch_s = median_s(run.measured("torch-f32", "--python", module, "--flops", f"{flops}", *SHORT))
-    yield Figure(
-        "f32 by PyTorch, 4096³", f"{flops / torch_s / 1e12:.1f} TFLOP/s", "-", reached=True
-    )
 
 
 def tilings(run: Run) -> Iterator[Figure]:
     """The model's favourites among all that were tried."""
     for size in SIZES:
-        options = f"--shape {size} --dtype bf16 --measure --tries 12".split()
+        options = ("--shape", f"{size}", "--dtype", "bf16", "--measure", *TRIED)
         document = run.perfkit(f"tilings-{size}", "gemm", "-g", "device", *options)
         timed = [one for one in document["results"] if one["time_s"]]
         best = min(one["time_s"] for one in timed)
@@ -200,18 +256,48 @@ def tilings(run: Run) -> Iterator[Figure]:
 
 def validated(run: Run) -> Iterator[Figure]:
     """The checks of ``perfkit validate``."""
-    document = run.perfkit("validate", "validate", "--save", "validate")
-    for check in document["cards"][0]["checks"]:
-        value = f"{check['compared']:,} compared, {check['differing']:,} differ"
-        yield Figure(f"validate: {check['name']}", value, "0 differ", check["status"] == "pass")
-        if check["name"] == "recommendation":
-            for what, asked in REGRETS.items():
-                found = check["figures"][what]
-                reached = float(found.rstrip("%")) <= float(asked.rstrip("%"))
-                yield Figure(f"recommend: {what}", found, asked, reached)
+    for name, checks in CHECKS.items():
+        document = run.perfkit(name, "validate", "--only", ",".join(checks), "--save", name)
+        for check in document["cards"][0]["checks"]:
+            value = f"{check['compared']:,} compared, {check['differing']:,} differ"
+            passes = check["status"] == "pass"
+            yield Figure(f"validate: {check['name']}", value, "0 differ", passes)
+            if check["name"] == "recommendation":
+                yield from regrets(check["figures"])
 
 
-def lines(environment: Document, figures: list[Figure], measured: list[Document]) -> Iterator[str]:
+def regrets(figures: Document) -> Iterator[Figure]:
+    """Of the recommended block sizes."""
+    for what, asked in REGRETS.items():
+        found = figures[what]
+        reached = float(found.rstrip("%")) <= float(asked.rstrip("%"))
+        yield Figure(f"recommend: {what}", found, asked, reached)
+
+
+PARTS: tuple[Callable[[Run], Iterator[Figure]], ...] = (
+    *(beside_torch, kernels, products, tilings, validated),
+)
+
+
+def report(run: Run, figures: list[Figure]) -> str:
+    """What is known by now, as a page; kept in the folder."""
+    try:
+        device = run.document("measure")["devices"][0]
+        ceilings = run.document("ceilings")["environment"]["date"]
+    except NotRun as reason:
+        return f"no report: {reason}"
+    about = device["environment"] | {"ceilings": ceilings}
+    text = "\n".join(lines(about, figures, device["measurements"], run.seconds))
+    (run.folder / "report.md").write_text(text + "\n")
+    return text
+
+
+def lines(
+    environment: Document,
+    figures: list[Figure],
+    measured: list[Document],
+    seconds: dict[str, float],
+) -> Iterator[str]:
     clocks = [one["sm_clock_hz"] for one in measured if one["sm_clock_hz"]]
     packages = ", ".join(f"{name} {version}" for name, version in environment["packages"].items())
     yield f"# All of perfkit on one {environment['device']}, {environment['date'][:10]}"
@@ -224,6 +310,12 @@ def lines(environment: Document, figures: list[Figure], measured: list[Document]
         f"of {environment['ceilings'][11:16]}. Written by `tests/gpu/whole_run.py`."
     )
     yield ""
+    yield (
+        f"{sum(seconds.values()):.0f} seconds: "
+        + ", ".join(f"{name} {taken:.0f}" for name, taken in seconds.items())
+        + "."
+    )
+    yield ""
     yield "| figure | found | asked | |"
     yield "|---|---|---|---|"
     for one in figures:
@@ -232,38 +324,17 @@ def lines(environment: Document, figures: list[Figure], measured: list[Document]
     yield from table(measured)
 
 
-def beside_torch(folder: Path) -> Figure:
-    """The ceilings, and how many of them PyTorch beats."""
-    path = folder / "ceilings.json"
-    if not (folder / "ceilings.md").exists():
-        program = str(ROOT / "tests/gpu/ceilings_against_torch.py")
-        subprocess.run([sys.executable, program, str(folder)], check=False, cwd=ROOT)
-    if not path.exists():
-        raise SystemExit("no ceilings, see above")
-    rows = (folder / "ceilings.md").read_text().splitlines()
-    shares = [float(row.split("|")[-2].rstrip(" %")) for row in rows if row.endswith("% |")]
-    highest = max(shares)
-    what = f"PyTorch beside {len(shares)} ceilings: highest share"
-    return Figure(what, f"{highest:.1f}%", "100%", highest <= 100)
-
-
 def main(folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     run = Run(folder)
-    figures = [beside_torch(folder)]
-    path = folder / "ceilings.json"
-    ceilings = read(path)
-    measured = run.measured("measure", "all", "--ceilings", path.name)
-    figures += [*roofs(ceilings), *bounds(measured.values()), *repeated(measured)]
-    for part in (validated(run), products(run, mma_roof(ceilings)), tilings(run)):
+    figures: list[Figure] = []
+    text = ""
+    for part in PARTS:
         try:
-            figures += part
+            figures += part(run)
         except NotRun as reason:
             figures.append(Figure(str(reason), "not run", "-", reached=False))
-    about = read(folder / "measure.json")["devices"][0]["environment"]
-    about["ceilings"] = ceilings["environment"]["date"]
-    text = "\n".join(lines(about, figures, [*measured.values()]))
-    (folder / "report.md").write_text(text + "\n")
+        text = report(run, figures)
     print(text)
     return 0 if all(one.reached for one in figures) else 1
 
