@@ -76,12 +76,17 @@ FIELDS: Final[dict[str, Name]] = {
     "duration_s": Name("s", ("Duration", "gpu__time_duration.sum")),
     "compute_share": Name(
         _RATIO,
-        ("Compute (SM) Throughput", "sm__throughput.avg.pct_of_peak_sustained_elapsed"),
+        (
+            "Compute (SM) Throughput",
+            *("Compute (SM) [%]", "SM [%]"),  # until 2021
+            "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+        ),
     ),
     "memory_share": Name(
         _RATIO,
         (
             "Memory Throughput",
+            "Memory [%]",  # until 2021
             "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
         ),
     ),
@@ -89,6 +94,7 @@ FIELDS: Final[dict[str, Name]] = {
         _RATIO,
         (
             "DRAM Throughput",
+            *("SOL DRAM", "SOL FB"),  # until 2020
             "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
             "dram__throughput.avg.pct_of_peak_sustained_elapsed",
         ),

@@ -143,8 +143,8 @@ def _wide(header: list[str], rows: list[Row]) -> Iterator[tuple[Row, _Cells, lis
 
 
 _COLUMNS: Final = frozenset(
-    {"ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream",
-     "Block Size", "Grid Size", "Device", "CC", "Section Name", "Rule Name"}
+    {"ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time", "Context",
+     "Stream", "Block Size", "Grid Size", "Device", "CC", "Section Name", "Rule Name"}
 )  # fmt: skip
 
 

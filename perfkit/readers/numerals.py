@@ -1,4 +1,4 @@
-"""Numbers as a program printed them for people somewhere: 1,234.5 or 1.234,5.
+"""Numbers as a program printed them for people somewhere: 1,234.5 or 1.234,5 or 1 234,5.
 
 A file is written in one locale, so all of its numbers are looked at together: one that can be read
 in one way only decides for those that could be read in two.
@@ -14,6 +14,11 @@ from typing import Final, Literal
 Mark = Literal[".", ","]
 
 _NUMBER: Final = re.compile(r"[+-]?\d[\d.,]*(?:[eE][+-]?\d{1,3})?", re.ASCII)
+#: spaces and apostrophes are no decimal mark anywhere; nor is what a byte becomes that is not
+#: UTF-8, which is a space of a Windows code page
+_SPACED: Final = re.compile(
+    r"[+-]?\d{1,3}(?:([ \u00a0\u2009\u202f'\u2019\ufffd])\d{3})(?:\1\d{3})*(?:[.,]\d+)?", re.ASCII
+)
 _GROUPED: Final = re.compile(r"[+-]?\d{1,3}(?:([.,])\d{3})+", re.ASCII)
 _OTHER: Final[dict[Mark, Mark]] = {".": ",", ",": "."}
 
@@ -23,7 +28,13 @@ class MixedNumeralsError(ValueError):
 
 
 def is_number(text: str) -> bool:
-    return _NUMBER.fullmatch(text) is not None
+    return _NUMBER.fullmatch(_joined(text)) is not None
+
+
+def _joined(text: str) -> str:
+    """Without what stands between groups of three digits, unless that may be a decimal mark."""
+    match = _SPACED.fullmatch(text)
+    return text.replace(match[1], "") if match else text
 
 
 def decimal_mark(texts: Iterable[str]) -> Mark | None:
@@ -42,7 +53,7 @@ def decimal_mark(texts: Iterable[str]) -> Mark | None:
     """
     evidence: dict[Mark, str] = {}
     has_open_points = False
-    for text in texts:
+    for text in map(_joined, texts):
         if not is_number(text):
             continue
         mark = _mark_of(text)
@@ -76,7 +87,10 @@ def number(text: str, mark: Mark) -> float | None:
 
     >>> number("27.595.520", ","), number("1,234.5", "."), number("PolicySpread", ".")
     (27595520.0, 1234.5, None)
+    >>> number("27 595 520,5", ","), number("1'234.5", "."), number("12 34", ".")
+    (27595520.5, 1234.5, None)
     """
+    text = _joined(text)
     if not is_number(text):
         return None
     try:

@@ -288,3 +288,33 @@ def test_stalls():
         )
     )
     assert found.stalls == (Stall("long_scoreboard", 7.0), Stall("barrier", 2.0))
+
+
+@pytest.mark.parametrize(
+    ("compute", "memory", "dram"),
+    [
+        ("SM [%]", "Memory [%]", "SOL FB"),  # 2019
+        ("SM [%]", "Memory [%]", "SOL DRAM"),  # 2020
+        ("Compute (SM) [%]", "Memory [%]", "DRAM Throughput"),  # 2021
+        ("Compute (SM) Throughput", "Memory Throughput", "DRAM Throughput"),
+    ],
+)
+def test_labels_that_the_details_page_had(compute, memory, dram):
+    shares = {compute: "12.50", memory: "61.25", dram: "39.60"}
+    header = (
+        '"ID","Process ID","Process Name","Host Name","Kernel Name","Kernel Time","Context",'
+        '"Stream","Section Name","Metric Name","Metric Unit","Metric Value"'
+    )
+    rows = [
+        f'"0","7","cfd","127.0.0.1","step","2020-Apr-07 17:01:05","1","7","GPU Speed Of Light",'
+        f'"{name}","{unit}","{text}"'
+        for name, unit, text in [
+            *((name, "%", text) for name, text in shares.items()),
+            ("Memory Throughput", "Gbyte/second", "24.5"),  # of the section on memory
+            ("Duration", "usecond", "10.25"),
+        ]
+    ]
+    (profile,) = ncu.parse("\n".join([header, *rows]), "f.csv").profiles
+    found = of_profile(profile)
+    assert (found.compute_share, found.memory_share, found.dram_share) == (0.125, 0.6125, 0.396)
+    assert found.duration_s == 10.25e-6

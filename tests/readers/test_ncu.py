@@ -195,3 +195,16 @@ def test_damaged_files_are_refused_or_read(tmp_path):
         except InputError:
             outcomes.add("refused")
     assert outcomes == {True, "refused"}
+
+
+@pytest.mark.parametrize(
+    ("gap", "encoding"), [("\u202f", "utf-8"), ("\u00a0", "cp1252"), ("\u00a0", "cp850")]
+)
+def test_times_are_not_lost_where_spaces_group_digits(tmp_path, gap, encoding):
+    path = tmp_path / "f.csv"
+    rows = [("gpu__time_duration.sum", "ns", f"117{gap}344"), ("sm__throughput", "%", "65,77")]
+    lines = ['"ID","Process ID","Kernel Name","Metric Name","Metric Unit","Metric Value"']
+    lines += [f'"0","1","k","{name}","{unit}","{text}"' for name, unit, text in rows]
+    path.write_bytes("\n".join(lines).encode(encoding))
+    (profile,) = read(path).profiles
+    assert [value.amount for value in profile.values] == [117.344e-6, 0.6577]

@@ -61,3 +61,16 @@ def test_values(text, mark, value):
 @pytest.mark.parametrize("text", ["1", "1.5", "+1,5", "1e-3"])
 def test_what_is_a_number(text):
     assert is_number(text)
+
+
+@pytest.mark.parametrize("gap", [" ", "\u00a0", "\u202f", "\u2009", "'", "\u2019", "\ufffd"])
+def test_groups_that_spaces_and_apostrophes_make(gap):
+    # French, Swedish and Swiss spellings; what is left of the gap has one to three digits
+    texts = [f"117{gap}344", f"27{gap}595{gap}520", "65,77"]
+    assert decimal_mark(texts) == ","
+    assert [number(text, ",") for text in texts] == [117344.0, 27595520.0, 65.77]
+    assert decimal_mark([f"1{gap}234.567"]) == "."
+    assert number(f"-1{gap}234.567", ".") == -1234.567
+    for broken in (f"1{gap}23", f"1{gap}2345", f"1234{gap}567", f"1{gap}", f"{gap}123"):
+        assert number(broken, ".") is None
+    assert number("1 234'567", ".") is None
