@@ -12,6 +12,7 @@ from perfkit.analysis.structs import Struct, parse
 from perfkit.analysis.threads import Block
 from perfkit.cli import access_options as given
 from perfkit.cli import options
+from perfkit.cli.talk import note
 from perfkit.errors import UsageError
 from perfkit.models.lanes import WARP_LANES, WIDTHS
 from perfkit.readers import addresses
@@ -22,6 +23,7 @@ Indices: TypeAlias = tuple[tuple[int | None, ...], ...]
 
 _DEFAULT_BYTES: Final = 4
 _LARGEST: Final = 2**20  #: bytes of an element, elements of a tile
+_WHOLE_LINES: Final = 128  #: elements, of whatever size, of whole lines of 128 bytes
 
 
 def expression(text: str) -> Expression:
@@ -118,6 +120,23 @@ class TileOptions:
 NO_TILE: Final = TileOptions()
 
 
+def _lift(label: str, indices: Indices, offset: int) -> int:
+    """Elements to add where some are before the array's start, and a note of it.
+
+    So many of any size are whole lines and whole rows of banks, which change no count.
+    """
+    lowest = min((i for lanes in indices for i in lanes if i is not None), default=0) + offset
+    if lowest >= 0:
+        return 0
+    more = -(lowest // _WHOLE_LINES) * _WHOLE_LINES
+    note(
+        f"{label}: the lowest element is {lowest}, before the start of the array; addresses are "
+        f"shown {more} elements higher, which changes no count (--offset {offset - lowest} makes "
+        "it the first)"
+    )
+    return more
+
+
 @record
 class Question:
     """An access as typed; at most one of the fields for where the lanes go may be given."""
@@ -167,10 +186,11 @@ class Question:
         return tuple(
             access
             for label, values in self._values(block, tile)
+            for offset in (self.offset + _lift(label, values, self.offset),)
             for access in (
-                members(struct, values, offset=self.offset)
+                members(struct, values, offset=offset)
                 if struct is not None
-                else (indexed(label, values, width=width, element=element, offset=self.offset),)
+                else (indexed(label, values, width=width, element=element, offset=offset),)
             )
         )
 

@@ -56,6 +56,42 @@ def test_strides(read, arguments, sectors, efficiency):
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        "--stride -1",
+        "--stride -3 --width 8",
+        "--index 5*lane-77",
+        "--index threadIdx.x-1",
+        "--offset -40 --element 12 --width 4",
+        "--stride -2 --width 16",
+        "--index -lane*lane --width 2",
+    ],
+)
+def test_before_the_start_as_python_counts(perfkit, read, words):
+    options = dict(zip(*[iter(words.split())] * 2, strict=True))
+    width = int(options.get("--width", 4))
+    element = int(options.get("--element", width))
+    index = options.get("--index", f"lane*{options.get('--stride', 1)}").replace(
+        "threadIdx.x", "lane"
+    )
+    first = int(options.get("--offset", 0))
+    addresses = [element * (eval(index, {"lane": lane}) + first) for lane in range(32)]
+    assert min(addresses) < 0
+    (found,) = read("coalescing", *words.split())["results"]
+    assert found["sectors"] == len({address // 32 for address in addresses})
+    assert found["lines"] == len({address // 128 for address in addresses})
+    (stored,) = read("banks", "--store", *words.split())["results"]
+    lanes = 32 * 4 // max(width, 4)  # that a pass serves
+    waves = 0
+    for start in range(0, 32, lanes):
+        group = addresses[start : start + lanes]
+        used = {(a + i) // 4 for a in group for i in range(0, width, min(width, 4))}
+        waves += max(sum(word % 32 == bank for word in used) for bank in range(32))
+    assert stored["wavefronts"] == waves
+    assert "before the start of the array" in perfkit(["access", "banks", *words.split()]).err
+
+
+@pytest.mark.parametrize(
     ("arguments", "transactions", "lines"),
     [
         # Best Practices Guide, 10.2.1.1 and 10.2.1.2: 32 floats in order take four transactions of
@@ -295,12 +331,11 @@ PLACES = ["coalescing", "banks"]
         (["--element", "12"], "--element 12: no instruction"),
         (["--element", "0", "--width", "4"], "--element 0: not a size"),
         (["--element", "-4", "--width", "4"], "--element -4: not a size"),
-        (["--stride", "-1"], "warp 0, lane 1: byte address -4 is negative"),
+        (["--stride", str(-(2**50))], "beyond any memory"),
         (["--stride", "nan"], "'nan' is not a whole number"),
         (["--stride", "1.5"], "'1.5' is not a whole number"),
         (["--stride", str(10**30)], "beyond 64 bits"),
         (["--stride", str(2**50)], "beyond any memory"),
-        (["--offset", "-1"], "byte address -4 is negative"),
         (["--offset", "inf"], "'inf' is not a whole number"),
         (["--width", "16", "--element", "4", "--offset", "1"], "4 is not a multiple of 16"),
         (["--index", "tid"], "unknown name 'tid'"),
