@@ -12,6 +12,7 @@ which takes hardly any power, does the work once, and is timed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil
 from statistics import median
 from time import sleep
 from typing import TYPE_CHECKING, Final
@@ -168,7 +169,12 @@ class Stopwatch:
     def _warm_up(self, work: Work, sampling: Sampling) -> float:
         """Run until the warm-up is over; seconds of one piece of work, the preparation included."""
         spent, count, batch = 0.0, 0, 1
-        while spent < sampling.warmup_s or count < 3:
+        least_s = sampling.warmup_s
+        if sampling.rest_s:  # the first sample is to find a card that has rested, too
+            for _ in range(ceil(least_s / (_WAKE_NS * 1e-9))):
+                self._wake()
+            least_s = 0.0
+        while spent < least_s or count < 3:
             start = self._card.mark()
             for _ in range(batch):
                 self._prepare(cold=sampling.cold)

@@ -80,6 +80,11 @@ def test_before_each_sample_the_card_rests_wakes_and_works_once(card, work, rest
     assert tail(card) == "-wxhx" * 4
 
 
+def test_before_the_first_rest_the_work_is_done_three_times_and_no_longer(card, work, rests):
+    Stopwatch(card, Sleepy()).time(work, replace(RESTED, samples=1, warmup_s=0.05))
+    assert "".join(card.order) == "wwwww" + "hxhxhx" + "-wxhx"
+
+
 def test_with_cold_caches_they_are_flushed_after_the_work_that_wakes(card, work, rests):
     Stopwatch(card, Sleepy()).time(work, replace(RESTED, cold=True, samples=3))
     assert tail(card) == "-wxfx" * 3
@@ -96,9 +101,9 @@ def test_it_is_woken_until_its_clock_is_up(card, work, monkeypatch):
 def test_a_clock_that_never_comes_back_ends_no_measurement(card, work, monkeypatch):
     monitor = Sleepy()
     monkeypatch.setattr(timing, "sleep", lambda _: setattr(monitor, "left", 10**6))
-    found = Stopwatch(card, monitor).time(work, replace(RESTED, samples=1))
+    found = Stopwatch(card, monitor).time(work, replace(RESTED, samples=1, warmup_s=0.05))
     assert len(found.samples_s) == 1
-    assert card.order.count("w") == 20
+    assert card.order.count("w") == 5 + 20
 
 
 def test_a_clock_that_is_not_told_is_taken_for_up(card, work, rests):
