@@ -20,8 +20,11 @@ _DECIMAL: Final[dict[str, int]] = {
     prefix: 1000**power for power, prefix in enumerate(("", "k", "m", "g", "t", "p", "e"))
 }
 _SIZE: Final = re.compile(
-    r"\s*(\d+(?:\.\d+)?)(?:e([+-]?\d{1,3}))?\s*([kmgt]?)(i?b|)\s*", re.IGNORECASE | re.ASCII
+    r"\s*(\d+(?:\.\d+)?)(?:e([+-]?\d{1,3}))?\s*([kmgt]?)(ib?|b|bytes?|)\s*",
+    re.IGNORECASE | re.ASCII,
 )
+#: 1_000_000 as in Python and many other languages
+_GAP: Final = re.compile(r"(?<=\d)_(?=\d)", re.ASCII)
 
 #: suffix of a YAML key -> (suffix of the field in Python, factor), for the whole database
 KEY_UNITS: Final[dict[str, tuple[str, int]]] = {
@@ -45,7 +48,7 @@ def parse_bytes(text: str) -> int:
     >>> parse_bytes("48K"), parse_bytes("1.5KiB"), parse_bytes("0"), parse_bytes("8e9")
     (49152, 1536, 0, 8000000000)
     """
-    match = _SIZE.fullmatch(text)
+    match = _SIZE.fullmatch(_GAP.sub("", text))
     if match is None:
         raise UsageError(
             f"{text!r} is not a size", hint="write bytes or use K, M, G: 49152, 48K, 48KiB, 8e9"
@@ -68,13 +71,13 @@ def parse_traffic(text: str) -> int:
     >>> parse_traffic("12GB"), parse_traffic("12GiB"), parse_traffic("12G"), parse_traffic("0.5")
     (12000000000, 12884901888, 12884901888, 1)
     """
-    match = _SIZE.fullmatch(text)
+    match = _SIZE.fullmatch(_GAP.sub("", text))
     if match is None:
         raise UsageError(
             f"{text!r} is not a size",
             hint="write bytes, or 100M (MiB), 100MiB or 100MB (decimal): 8e9, 1.5GiB, 12GB",
         )
-    units, digits = _scaled(match, _DECIMAL if match[4].lower() == "b" else _BINARY)
+    units, digits = _scaled(match, _DECIMAL if match[4].lower().startswith("b") else _BINARY)
     return (2 * units + digits) // (2 * digits)
 
 
@@ -87,7 +90,7 @@ def parse_elements(text: str) -> int:
     >>> parse_elements("16M"), parse_elements("4096"), parse_elements("1e6")
     (16777216, 4096, 1000000)
     """
-    match = _SIZE.fullmatch(text)
+    match = _SIZE.fullmatch(_GAP.sub("", text))
     units, digits = _scaled(match, _BINARY) if match and not match[4] else (1, 2)
     if units % digits:
         raise UsageError(f"{text!r} is not a whole number", hint="write 4096, 16M (2**24) or 1e6")
@@ -111,9 +114,15 @@ _COUNT: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 #: seconds per unit of time, as a fraction, so that what is typed is rounded only once
-_PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "\N{MICRO SIGN}s": 10**6, "ns": 10**9}
+_PER_SECOND: Final = {
+    **dict.fromkeys(("s", "sec", "second", "seconds"), 1),
+    **dict.fromkeys(("ms", "msec"), 10**3),
+    **dict.fromkeys(("us", "usec", "\N{MICRO SIGN}s", "\N{GREEK SMALL LETTER MU}s"), 10**6),
+    **dict.fromkeys(("ns", "nsec"), 10**9),
+}
 _SECONDS: Final = re.compile(
-    r"\s*([0-9]{1,40}(?:\.[0-9]{1,40})?)\s*([a-z\u00b5]+)\s*", re.IGNORECASE
+    r"\s*([0-9]{1,40}(?:\.[0-9]{1,40})?(?:e[+-]?[0-9]{1,3})?)\s*([a-z\u00b5\u03bc]+)\s*",
+    re.IGNORECASE,
 )
 
 
@@ -126,7 +135,7 @@ def parse_count(text: str) -> float:
     >>> parse_count("137.4G"), parse_count("1e12"), parse_count("2 GFLOP")
     (137400000000.0, 1000000000000.0, 2000000000.0)
     """
-    match = _COUNT.fullmatch(text)
+    match = _COUNT.fullmatch(_GAP.sub("", text))
     if match is None:
         raise UsageError(
             f"{text!r} is not a number of operations", hint="write 137.4G, 2 TFLOP or 1e12"
@@ -135,7 +144,7 @@ def parse_count(text: str) -> float:
 
 
 def parse_seconds(text: str) -> float:
-    """Read a time with its unit: ``8.5456ms``, ``120us``, ``1.5 s``.
+    """Read a time with its unit: ``8.5456ms``, ``120us``, ``1.5e-3 s``.
 
     Raises:
         UsageError: not a time, or one without a unit.
@@ -143,7 +152,7 @@ def parse_seconds(text: str) -> float:
     >>> parse_seconds("8.5456ms"), parse_seconds("120us")
     (0.0085456, 0.00012)
     """
-    match = _SECONDS.fullmatch(text)
+    match = _SECONDS.fullmatch(_GAP.sub("", text))
     per_second = _PER_SECOND.get(match[2].lower()) if match else None
     if match is None or per_second is None:
         raise UsageError(f"{text!r} is not a time", hint="write it with s, ms, us or ns: 8.5456ms")

@@ -23,7 +23,7 @@ from perfkit.units import (
     [
         ("137G", 137e9), ("137.4 GFLOP", 137.4e9), ("137.4gflops", 137.4e9), ("1e12", 1e12),
         ("1.5E3", 1500.0), ("2T", 2e12), ("3 TOP", 3e12), ("7", 7.0), ("1P", 1e15), ("1E", 1e18),
-        ("5k", 5e3), ("4m", 4e6),
+        ("5k", 5e3), ("4m", 4e6), ("1_000_000", 1e6), ("2_048 GFLOP", 2048e9),
     ],
 )  # fmt: skip
 def test_counts(text, value):
@@ -41,7 +41,19 @@ def test_what_is_no_count(text):
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("1s", 1.0), ("8.5456ms", 8.5456e-3), ("120us", 120e-6), ("3 µs", 3e-6), ("4NS", 4e-9)],
+    [
+        ("1s", 1.0),
+        ("8.5456ms", 8.5456e-3),
+        ("120us", 120e-6),
+        ("3 µs", 3e-6),
+        ("4NS", 4e-9),
+        ("3 μs", 3e-6),
+        ("1.5e-3 s", 1.5e-3),
+        ("2e3us", 2e-3),
+        ("12 usec", 12e-6),
+        ("7 sec", 7.0),
+        ("1_500 ms", 1.5),
+    ],
 )
 def test_times(text, value):
     assert parse_seconds(text) == value
@@ -86,6 +98,8 @@ def test_traffic_may_be_a_fraction_of_a_byte_and_is_rounded():
         ("48KB", 48_000, 48 * 1024), ("12GiB", 12 * 2**30, 12 * 2**30),
         ("12G", 12 * 2**30, 12 * 2**30), ("100M", 100 * 2**20, 100 * 2**20),
         ("8e9", 8 * 10**9, 8 * 10**9), ("7B", 7, 7), ("7", 7, 7),
+        ("4Ki", 4096, 4096), ("1_048_576", 2**20, 2**20), ("4096 bytes", 4096, 4096),
+        ("1 byte", 1, 1), ("3 Gbytes", 3 * 10**9, 3 * 2**30),
     ],
 )  # fmt: skip
 def test_a_decimal_unit_is_decimal_of_traffic_and_binary_of_memory(text, traffic, memory):
@@ -96,7 +110,8 @@ def test_elements_have_no_unit():
     assert [parse_elements(text) for text in ("16M", "16m", "4096", "1e8", "0.5K")] == [
         2**24, 2**24, 4096, 10**8, 512,
     ]  # fmt: skip
-    for text in ("16MB", "16MiB", "16B", "4.5", "-4", "", "1" * 19):
+    assert parse_elements("16_777_216") == 2**24
+    for text in ("16MB", "16MiB", "16Mi", "16B", "4.5", "-4", "", "1" * 19, "1_", "_1", "1__0"):
         with pytest.raises(UsageError):
             parse_elements(text)
 

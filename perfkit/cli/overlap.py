@@ -14,7 +14,7 @@ from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit
 from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
-from perfkit.cli.quantities import naming, scaled
+from perfkit.cli.quantities import naming, scaled, share
 from perfkit.errors import UsageError
 from perfkit.models.engines import Plan
 from perfkit.models.links import link as link_named
@@ -38,6 +38,10 @@ class Queue(StrEnum):
 
 def _number(option: str, metavar: str, text: str) -> Any:
     return typer.Option(option, metavar=metavar, help=text)
+
+
+def _share(text: str | None, option: str) -> float | None:
+    return None if text is None else share(text, option)
 
 
 def _count(option: str, most: int, text: str) -> Any:
@@ -109,7 +113,7 @@ def overlap(
         float | None, _number("--d2h-gb-per-s", "N", "Measured rate back.")
     ] = None,
     duplex: Annotated[
-        float | None,
+        str | None,
         _number("--duplex", "SHARE", "Of its rate that a copy keeps while one goes the other way."),
     ] = None,
     copy_overhead_us: Annotated[
@@ -145,7 +149,7 @@ def overlap(
         link=wire,
         h2d_bytes_per_s=scaled(h2d_gb_per_s, "--h2d-gb-per-s", 1e9),
         d2h_bytes_per_s=scaled(d2h_gb_per_s, "--d2h-gb-per-s", 1e9),
-        duplex_share=scaled(duplex, "--duplex", 1.0, most=1),
+        duplex_share=scaled(_share(duplex, "--duplex"), "--duplex", 1.0, most=1),
         plan=Plan(
             chunks=1 if chunks is None else chunks,
             streams=streams,

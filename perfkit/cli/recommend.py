@@ -21,6 +21,7 @@ from perfkit.cli.launch_options import LaunchOptions, refuse_what_fits_nowhere
 from perfkit.cli.tuning_options import TuneOptions, present, tune
 from perfkit.errors import UsageError
 from perfkit.report.code.kinds import Kind, render
+from perfkit.units import parse_elements
 
 if TYPE_CHECKING:
     from perfkit.analysis.tuning import Tuning
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
 app = new_app()
 
 ElementsOption = Annotated[
-    int | None,
-    typer.Option("--elements", "-n", metavar="N", help="Size of the problem, in elements."),
+    str | None,
+    typer.Option(
+        "--elements", "-n", metavar="N", help="Size of the problem, in elements: 1e7 or 16M (2^24)."
+    ),
 ]
 PerThreadOption = Annotated[
     int, typer.Option("--per-thread", metavar="N", help="Elements that a thread works on.")
@@ -97,7 +100,8 @@ def recommend(
     """
     if measure is not None:
         return _measure(measure, path, gpu, tuning, format, output)
-    wish = Wish(elements=elements, per_thread=per_thread, power_of_two=code is Kind.TRITON)
+    count = options.size(elements, "--elements", parse_elements)
+    wish = Wish(elements=count, per_thread=per_thread, power_of_two=code is Kind.TRITON)
     growing = options.size(smem_per_thread, "--smem-per-thread") or 0
     failures = Failures()
     found = _found(loaded.pairs(path, gpu, kernels, failures), launch, growing, wish, failures)
@@ -144,7 +148,7 @@ def _measure(
             raise UsageError(f"--measure {what} means {len(kernels)} kernels", hint="name one")
         return tune_block_size(device, here, kernels[0], how)
 
-    tune(work, tuning, ceilings=None, format=format, output=output)
+    tune(work, tuning, ceilings=(), format=format, output=output)
 
 
 _DYNAMIC: Final = "--smem counts as dynamic here; --smem-static is what a kernel declares"

@@ -65,12 +65,13 @@ NONE_OF_IT = {"0"}
 TAKES = {
     **dict.fromkeys(
         ("--regs", "--smem", "--smem-static", "--smem-dynamic", "--smem-per-thread", "--barriers",
-         "--h2d", "--d2h", "--kernel-ms", "--copy-overhead-us", "--launch-overhead-us", "--stride",
-         "--offset", "--warp", "--block-index", "--trips", "--row", "--column", "--rest"),
+         "--h2d", "--d2h", "--kernel-ms", "--copy-overhead-us", "--launch-overhead-us",
+         "--warp", "--block-index", "--trips", "--row", "--column", "--rest"),
         NONE_OF_IT,
     ),
-    # true or false, or which path; the offset of 1 makes an index of -1 one of 0
-    **{key: {"0", "-1"} for key in ("--active", "--condition", "--switch", "--index")},
+    # true or false, or which path, or where in an array
+    **{key: {"0", "-1"}
+       for key in ("--active", "--condition", "--switch", "--index", "--stride", "--offset")},
 }  # fmt: skip
 
 #: what the cause is called where that is not the option

@@ -124,3 +124,8 @@ def test_csv_has_the_counts(perfkit):
 )
 def test_what_is_refused_and_how(refused, arguments, says):
     assert says in refused(f"overlap {arguments}")
+
+
+def test_the_share_of_both_directions_in_percent(perfkit):
+    line = "overlap --h2d 1G --d2h 1G --kernel-ms 5 --link pcie4x16 --chunks 4 -f csv --duplex"
+    assert perfkit(f"{line} 85%").out == perfkit(f"{line} 0.85").out != perfkit(f"{line} 90%").out

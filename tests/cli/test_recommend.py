@@ -185,8 +185,8 @@ def test_total_shared_memory_is_taken_as_dynamic_and_says_so(perfkit):
         ("-g h100 -r 256", "--regs 256"),
         ("-g h100 -r -1", "--regs -1"),
         ("-g h100 -r 40 -n 0", "--elements 0"),
-        ("-g h100 -r 40 -n -5", "--elements -5"),
-        ("-g h100 -r 40 -n 9223372036854775808", "--elements 9223372036854775808"),
+        ("-g h100 -r 40 -n -5", "--elements '-5' is not a whole number"),
+        ("-g h100 -r 40 -n 9223372036854775808", "--elements '9223372036854775808' is not"),
         ("-g h100 -r 40 -n nan", "'nan'"),
         ("-g h100 -r 40 --per-thread 0", "--per-thread 0"),
         ("-g h100 -r 40 -t 1025", "--threads 1025"),
@@ -287,3 +287,10 @@ def test_a_target_that_the_source_does_not_compile_for(perfkit, tmp_path, monkey
 
 def test_a_compiler_without_a_source(refused):
     assert "--compiler is about" in refused("recommend -g h100 -r 40 --compiler nvrtc")
+
+
+def test_elements_as_sizes_are_typed_everywhere(perfkit):
+    texts = ("16M", "16777216", "16_777_216", "1.6777216e7")
+    tables = [perfkit(f"recommend -g h100 -r 40 -n {text}").out for text in texts]
+    assert len(set(tables)) == 1
+    assert tables[0] != perfkit("recommend -g h100 -r 40 -n 1e6").out
