@@ -30,7 +30,7 @@ def read(document: Mapping[str, Any], origin: str) -> ResultFile:
     """One run for each process that was started.
 
     A kernel whose result was wrong has failed, however fast it was. Of several cards the name of
-    the card is part of the benchmark's.
+    the card is part of the benchmark's, and so are rests between samples.
 
     Raises:
         InputError: something is missing or of the wrong kind, with its path.
@@ -63,7 +63,10 @@ def read(document: Mapping[str, Any], origin: str) -> ResultFile:
 
 def _runs(one: Mapping[str, Any], prefix: str, where: str) -> list[Run]:
     sizes = mapping(one.get("sizes"), f"{where}.sizes")
-    named = ", ".join(f"{name}={value}" for name, value in sizes.items())
+    parts = [f"{name}={value}" for name, value in sizes.items()]
+    if rest_s := optional(one, "rest_s", where):
+        parts.append(f"rest={rest_s:g} s")
+    named = ", ".join(parts)
     benchmark = prefix + text(one.get("name"), f"{where}.name") + (f"[{named}]" if named else "")
     failure = _failure(one, where)
     if failure is not None:

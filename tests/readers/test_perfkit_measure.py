@@ -48,6 +48,15 @@ def test_a_process_is_a_run(read):
     assert found.environment["driver"] == "580.1"
 
 
+def test_bursts_are_a_benchmark_of_their_own(read):
+    """Against launches in a row they would be compared as if the code were faster."""
+    (run, _) = read(document({**SCALE, "rest_s": 0.25})).runs
+    assert run.benchmark == "scale[n=1024, m=2, rest=0.25 s]"
+    assert read(document({**SCALE, "rest_s": 0.0})).runs[0].benchmark == "scale[n=1024, m=2]"
+    with pytest.raises(InputError, match="rest_s"):
+        read(document({**SCALE, "rest_s": "long"}))
+
+
 def test_of_two_cards_the_names_differ(read):
     assert [run.benchmark for run in read(document({**SCALE, "sizes": {}}, cards=2)).runs] == [
         "GPU 0: scale", "GPU 0: scale", "GPU 1: scale", "GPU 1: scale",
