@@ -42,7 +42,7 @@ TOPICS: Final = (
     Topic(
         "How one warp uses memory and its lanes",
         "`perfkit access coalescing`, `access banks`, `access divergence`",
-        ("coalescing", "banks", "layout", "divergence"),
+        ("coalescing", "l2", "banks", "layout", "divergence"),
     ),
     Topic(
         "How a matrix product is tiled",

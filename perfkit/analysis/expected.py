@@ -1,8 +1,9 @@
 """The time to expect of a launch: its bound, less what is known to stay short of the best rates.
 
 DRAM has the rate of this mix of reads and writes, and one kind of instruction its own, where a
-ceilings file knows them; every instruction takes an issue slot, where they are counted; what each
-SM has its own of takes as long as the SM with most blocks; a kernel may have a model of its own.
+ceilings file knows them; L2 takes its turns, and every instruction an issue slot, where they are
+counted; what each SM has its own of takes as long as the SM with most blocks; a kernel may have a
+model of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from perfkit.models.issue import issue_rate
+from perfkit.models.l2 import TURN_BYTES
 from perfkit.models.roofline import COMPUTE, DRAM
 from perfkit.models.waves import unevenness
 
@@ -58,6 +60,8 @@ def _slowed(machine: Machine, demand: Demand, load: Load) -> Load:
         mixes = ceilings.mixes if ceilings else {}
         rate = mixed(mixes, demand.write_bytes / demand.bytes) if demand.bytes else None
         return replace(load, rate_per_s=min(rate, load.rate_per_s or rate)) if rate else load
+    if load.name == "l2" and demand.l2_turns is not None:
+        return replace(load, amount=max(load.amount, demand.l2_turns * TURN_BYTES))
     if load.kind == COMPUTE and ceilings and flow and flow.instruction and flow.accumulate:
         rate = ceilings.instructions.get(f"{flow.dtype}/{flow.accumulate} {flow.instruction}")
         return replace(load, rate_per_s=rate) if rate else load

@@ -65,6 +65,8 @@ class Demand:
     l2_bytes: float | None = None
     l1_bytes: float | None = None
     flow: Flow | None = None
+    #: of L2 as ``models.l2`` counts them, for the time expected; None: no more than the bytes say
+    l2_turns: float | None = None
     useful_bytes: float | None = None  #: without what comes along in sectors; None: all are useful
     #: read in the pieces in which DRAM gives them, for the time expected; None: as many as read
     fetched_bytes: float | None = None

@@ -27,6 +27,7 @@ upper bound for the traffic below L1.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -48,6 +49,7 @@ class GlobalAccess:
     asked_bytes: int  #: by all lanes together; lanes that share an address ask for it each
     used_bytes: int  #: distinct bytes among them
     moved_bytes: int  #: the sectors
+    part_lines: int  #: lines with a sector of which the lanes use some bytes and not all
     misaligned_bytes: int  #: the lowest address is this far into its sector
     #: sectors of the same pattern, moved down to the start of a sector
     aligned_sectors: int
@@ -80,9 +82,17 @@ def global_access(
         asked_bytes=width * sum(address is not None for address in touched),
         used_bytes=width * len(distinct),
         moved_bytes=SECTOR_BYTES * len(found),
+        part_lines=len(_used_in_part(distinct, width)),
         misaligned_bytes=misaligned,
         aligned_sectors=len({address // SECTOR_BYTES for address in moved_down}),
     )
+
+
+def _used_in_part(distinct: Sequence[int], width: int) -> set[int]:
+    """Lines of the sectors of which some bytes are used, and not all; accesses are aligned."""
+    used = Counter(address // SECTOR_BYTES for address in distinct)
+    in_part = (sector for sector, times in used.items() if times * width < SECTOR_BYTES)
+    return {sector * SECTOR_BYTES // LINE_BYTES for sector in in_part}
 
 
 def sectors(width: int, offsets: Sequence[int | None], active: Sequence[bool] | None = None) -> int:

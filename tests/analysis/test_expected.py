@@ -108,6 +108,23 @@ def test_the_sm_with_most_blocks_decides(blocks, longer):
     )
 
 
+def test_l2_takes_its_turns():
+    machine = replace(H200, ceilings=replace(CEILINGS, memory={"l2": 9e12}))
+    demand = Demand(read_bytes=1e6, l2_bytes=9e9)
+    assert predict(machine, demand).expected_s == pytest.approx(1e-3)
+    # as many turns as the bytes are worth, fewer, and more: 64 bytes are read in one
+    for turns, seconds in ((9e9 / 64, 1e-3), (1e6, 1e-3), (3 * 9e9 / 64, 3e-3)):
+        found = predict(machine, replace(demand, l2_turns=turns))
+        assert found.expected_s == pytest.approx(seconds)
+        assert found.bound_s == pytest.approx(1e-3)
+
+
+def test_without_a_rate_of_l2_turns_are_of_no_use():
+    cannot = Machine(gpu=catalog.gpu("rtx-4090"), capability=catalog.capability("8.9"))
+    demand = Demand(read_bytes=1e6, l2_bytes=9e9)
+    assert predict(cannot, replace(demand, l2_turns=1e12)) == predict(cannot, demand)
+
+
 def test_all_sms_share_dram():
     demand = Demand(read_bytes=1e9)
     assert predict(H200, replace(demand, blocks=133)) == predict(H200, demand)

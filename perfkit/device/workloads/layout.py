@@ -22,9 +22,13 @@ from perfkit.device.workload import (
 from perfkit.errors import UsageError
 from perfkit.models.banks import wavefronts
 from perfkit.models.coalescing import LINE_BYTES, SECTOR_BYTES, global_access
+from perfkit.models.l2 import turns
 
 _FILE: Final = "layout.cu"
 _WARP: Final = range(32)
+#: of floats that a warp takes, side by side and below one another
+_ROW: Final = [4 * lane for lane in _WARP]
+_COLUMN: Final = [4096 * lane for lane in _WARP]
 _TILE: Final = 64
 _TILE_THREADS: Final = (64, 128, 256, 512, 1024)  #: whole rows of a tile that divide it
 _SIDE: Final = 16_000  #: whole tiles, so that rows of a tile are aligned pieces; no power of two
@@ -102,8 +106,8 @@ def _struct_of_arrays(sizes: Sizes) -> Case:
     )
 
 
-def _transpose(kernel: str, l1_per_warp: Callable[[], float], l2_per_warp: float) -> Any:
-    """A transpose; bytes through L1 and L2 for each 32 floats, both directions together."""
+def _transpose(kernel: str, l1_per_warp: Callable[[], float], written: list[int]) -> Any:
+    """A transpose: bytes through L1 of each 32 floats, and where a warp writes them to."""
 
     def build(sizes: Sizes) -> Case:
         rows, columns, threads = sizes["rows"], sizes["columns"], sizes["threads"]
@@ -113,6 +117,7 @@ def _transpose(kernel: str, l1_per_warp: Callable[[], float], l2_per_warp: float
             known = ", ".join(map(str, _TILE_THREADS))
             raise UsageError(f"threads = {threads}: the kernel takes {known}")
         n, height = rows * columns, threads // _TILE
+        load, store = (global_access(4, lanes) for lanes in (_ROW, written))
         return Case(
             code=Code(kernel=kernel, file=_FILE, defines=(f"HEIGHT={height}",)),
             launch=Launch(
@@ -123,7 +128,8 @@ def _transpose(kernel: str, l1_per_warp: Callable[[], float], l2_per_warp: float
             demand=Demand(
                 read_bytes=4 * n,
                 write_bytes=4 * n,
-                l2_bytes=l2_per_warp * n / 32,
+                l2_bytes=(load.moved_bytes + store.moved_bytes) * n / 32,
+                l2_turns=turns(loads=[load], stores=[store]) * n / 32,
                 l1_bytes=l1_per_warp() * n / 32,
             ),
             reference=lambda given: {"b": given["a"].reshape(rows, columns).T.ravel()},
@@ -134,22 +140,18 @@ def _transpose(kernel: str, l1_per_warp: Callable[[], float], l2_per_warp: float
 
 def _naive_l1() -> float:
     """A load of one line, and a store whose lanes each go to a line of their own."""
-    return LINE_BYTES * (1 + global_access(4, [4096 * lane for lane in _WARP]).lines)
+    return LINE_BYTES * (1 + global_access(4, _COLUMN).lines)
 
 
 def _tiled_l1(pitch: int) -> Callable[[], float]:
     """Global load and store of a line each, and what the tile costs."""
 
     def passes() -> float:
-        row = wavefronts(4, [4 * lane for lane in _WARP], store=True)
+        row = wavefronts(4, _ROW, store=True)
         column = wavefronts(4, [4 * pitch * lane for lane in _WARP])
         return float(LINE_BYTES * (2 + row + column))
 
     return passes
-
-
-_SECTORS_OF_ROW: Final = LINE_BYTES  #: 32 floats side by side
-_SECTORS_OF_COLUMN: Final = 32 * SECTOR_BYTES  #: below one another
 
 
 def _plain(name: str, summary: str, sizes: Sizes, build: Callable[[Sizes], Case]) -> Workload:
@@ -183,16 +185,16 @@ WORKLOADS: Final = (
     _tile(
         "transpose_naive",
         "rows read, columns written",
-        _transpose("transpose_naive", _naive_l1, _SECTORS_OF_ROW + _SECTORS_OF_COLUMN),
+        _transpose("transpose_naive", _naive_l1, _COLUMN),
     ),
     _tile(
         "transpose_tiled",
         "through 64 x 64 in shared memory, whose columns conflict",
-        _transpose("transpose_tiled", _tiled_l1(_TILE), 2 * _SECTORS_OF_ROW),
+        _transpose("transpose_tiled", _tiled_l1(_TILE), _ROW),
     ),
     _tile(
         "transpose_padded",
         "through 64 x 65 in shared memory, without conflicts",
-        _transpose("transpose_padded", _tiled_l1(_TILE + 1), 2 * _SECTORS_OF_ROW),
+        _transpose("transpose_padded", _tiled_l1(_TILE + 1), _ROW),
     ),
 )
