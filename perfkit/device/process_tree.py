@@ -3,7 +3,8 @@
 A signal to the group misses a process that called ``setsid``, and one whose parent has ended hangs
 from nothing any more. On Linux ``/proc`` tells them: by descent, by the session, and by a mark in
 the environment, which every process inherits. Meanwhile this process takes orphans in
-(``PR_SET_CHILD_SUBREAPER``), so that one that cleared its environment is known, too. Elsewhere the
+(``PR_SET_CHILD_SUBREAPER``), so that one that cleared its environment is known, too. If this
+process is killed, ``guard`` ends what bears the mark and what descends from that. Elsewhere the
 group alone is ended.
 """
 
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
+from perfkit.device.guard import Guard
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
 MARK: Final = "PERFKIT_TREE"
 _PATIENCE_S: Final = 5.0  #: processes that end others' work die at once, unless a driver holds them
 _POLL_S: Final = 0.005
-_REQUESTS: Final = [
+#: signals that ask a process to end
+REQUESTS: Final = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37  # of prctl(2)
@@ -54,11 +57,13 @@ class Tree:
     Args:
         adopts: whether every orphan that arrives here is theirs. Only where nothing else in this
             process starts programs meanwhile.
+        mark: of a tree that is there already; None: a new one.
     """
 
-    def __init__(self, *, adopts: bool) -> None:
-        self._mark = uuid4().hex
+    def __init__(self, *, adopts: bool, mark: str | None = None) -> None:
+        self._mark = mark or uuid4().hex
         self._adopts = adopts
+        self._guard: Guard | None = None
         self._others: frozenset[int] = frozenset()  # children that are not of the tree
 
     def environment(self) -> dict[str, str]:
@@ -68,39 +73,47 @@ class Tree:
 
     @contextmanager
     def gathering(self) -> Iterator[None]:
-        """Take orphans in, as long as a program runs."""
+        """Take orphans in, as long as a program runs; the end of this process is its end, too."""
         if not self._adopts:
             yield
             return
+        if self._guard is None and sys.platform == "linux":
+            self._guard = Guard(self._mark)
         found = _processes()
         ours = [one.pid for one in found.values() if one.parent == os.getpid()]
         self._others = frozenset(pid for pid in ours if not self._marked(pid))
         before = _subreaper()
         _be_subreaper(on=True)
+        if self._guard is not None:
+            self._guard.begun()
         try:
             yield
         finally:
+            if self._guard is not None:
+                self._guard.ended()
             _be_subreaper(on=before)
 
-    def left(self, child: subprocess.Popen[bytes]) -> tuple[Process, ...]:
-        """What is still running of the tree, the program itself not counted."""
-        found = [one for one in self._members(child.pid) if one.pid != child.pid]
+    def left(self, child: subprocess.Popen[bytes] | None = None) -> tuple[Process, ...]:
+        """What is still running of the tree, the program itself not counted if it is known."""
+        root = child.pid if child else None
+        found = [one for one in self._members(root) if one.pid != root]
         for one in found:
             if one.state == "Z" and one.parent == os.getpid():
                 _reap(one.pid)
         return tuple(one for one in found if one.state not in "ZX")
 
-    def end(self, child: subprocess.Popen[bytes]) -> tuple[Process, ...]:
+    def end(self, child: subprocess.Popen[bytes] | None = None) -> tuple[Process, ...]:
         """End the program and its tree, without asking; gives what cannot be ended.
 
         Ctrl-C waits until that is done. The program itself is left for its owner to wait for.
         """
         with _undisturbed():
-            if os.name != "posix":
+            if child and os.name != "posix":
                 child.kill()
                 return ()
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(child.pid, signal.SIGKILL)
+            if child:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(child.pid, signal.SIGKILL)
             deadline = time.monotonic() + _PATIENCE_S
             # what is started between a look and its signals is found by the next look
             while left := self.left(child):
@@ -110,7 +123,7 @@ class Tree:
                 time.sleep(_POLL_S)
         return ()
 
-    def _members(self, root: int) -> list[Process]:
+    def _members(self, root: int | None) -> list[Process]:
         found = _processes()
         here = os.getpid()
         members = {
@@ -200,7 +213,7 @@ def _undisturbed() -> Iterator[None]:
         return
     before = {
         one: signal.signal(one, signal.SIG_IGN)
-        for one in _REQUESTS
+        for one in REQUESTS
         if signal.getsignal(one) is not None  # set by other than Python: it cannot be put back
     }
     try:

@@ -51,6 +51,23 @@ def test_a_request_to_end_ends_all(tmp_path, words, request_to_end, clean):
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("words", [RECORD, RUN], ids=["record", "run"])
+def test_that_it_is_killed_ends_all(tmp_path, words):
+    """By nothing that it could catch: it cannot clean up, and its guard does."""
+    place = tmp_path / "ids"
+    with gate(place, words) as done:
+        try:
+            found = ids(place)
+            children = [pid for pid, one in _processes().items() if one.parent == done.pid]
+        finally:
+            done.kill()
+        done.communicate(timeout=30)
+    # the program, what it has left, and the guard
+    everything = found | {f"child {pid}": pid for pid in children}
+    assert len(set(everything.values()) - set(found.values())) == 1
+    assert survivors(everything, 10) == {}
+
+
 def test_the_time_limit_ends_all(tmp_path):
     place = tmp_path / "ids"
     with gate(place, [*RECORD, "--time-limit", "2"]) as done:
