@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 from enum import StrEnum
 from math import prod
@@ -30,10 +31,13 @@ class DType(StrEnum):
     def parse(cls, text: str) -> DType:
         """Read a type name, the usual aliases included.
 
-        >>> DType.parse("fp16"), DType.parse("half"), DType.parse("int8")
-        (<DType.F16: 'f16'>, <DType.F16: 'f16'>, <DType.S8: 's8'>)
+        >>> DType.parse("fp16"), DType.parse("torch.float16"), DType.parse("float8_e4m3fn")
+        (<DType.F16: 'f16'>, <DType.F16: 'f16'>, <DType.F8: 'f8'>)
         """
-        name = text.strip().lower()
+        name = _LIBRARY.sub("", text.strip().lower())
+        small = _SMALL.fullmatch(name)
+        if small is not None:
+            return cls(f"f{small[1] or _SMALL_BITS[small[2]]}")
         try:
             return cls(_DTYPE_ALIASES.get(name, name))
         except ValueError:
@@ -74,17 +78,17 @@ _DTYPE_ALIASES: Final = {
     "fp16": "f16",
     "half": "f16",
     "float16": "f16",
-    "fp8": "f8",
-    "e4m3": "f8",
-    "e5m2": "f8",
-    "fp6": "f6",
-    "fp4": "f4",
-    "e2m1": "f4",
-    "nvfp4": "f4",
-    "int32": "s32",
-    "int8": "s8",
-    "int4": "s4",
+    "tfloat32": "tf32",
+    **{f"{word}{bits}": f"s{bits}" for word in ("i", "int") for bits in (32, 8, 4)},
 }
+#: in front of a type's name in programs
+_LIBRARY: Final = re.compile(r"^(?:torch|jnp|np|numpy|tl|cutlass|ml_dtypes)[.:]+|^__nv_|_t$")
+#: eight bits and less, by their number or by exponent and mantissa: float8_e4m3fn, mxfp4, e5m2
+_SMALL: Final = re.compile(
+    r"(?:mx|nv)?(?:fp|float|f)([864])(?:_?e\d(?:m\d)?[a-z0-9]{0,8}(?:_x2)?)?"
+    r"|(?:float_)?(e4m3|e5m2|e3m2|e2m3|e2m1)(?:fn|fnuz)?"
+)
+_SMALL_BITS: Final = {"e4m3": 8, "e5m2": 8, "e3m2": 6, "e2m3": 6, "e2m1": 4}
 
 
 @record
