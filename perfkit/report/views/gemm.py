@@ -92,9 +92,8 @@ _WAVES: Final[tuple[Field, ...]] = (
     (Column("partial_wave_blocks", "blocks in the last", "count"), _wave("partial_wave_blocks")),
     (Column("tail_share_max", "its time, at most", "ratio"), _wave("tail_share_max")),
 )
-
-
-_FLAT: Final = (_GPU, _ROOF, *_TILING, *_BLOCK, *_ANSWER, *_WAVES, _SHAPE, *_REUSE)
+#: every figure of an estimate
+FIELDS: Final = (_GPU, _ROOF, *_TILING, *_BLOCK, *_ANSWER, *_WAVES, _SHAPE, *_REUSE)
 
 
 def document(found: Sequence[GemmEstimate], left_out: Mapping[str, str]) -> Document:
@@ -121,7 +120,7 @@ def document(found: Sequence[GemmEstimate], left_out: Mapping[str, str]) -> Docu
         notes=merged([(e.target.label, notes(e)) for e in found], left_out),
         flat=table(
             None,
-            (_GPU, _ROOF, *_TILING, *_BLOCK, *_ANSWER, *_WAVES, _SHAPE, *_REUSE),
+            FIELDS,
             found,
             keep=True,
         ),

@@ -2,52 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from perfkit.analysis.gemm import GemmEstimate
 from perfkit.analysis.gemm_rank import Ranking
 from perfkit.report.document import Column, Document, Table
+from perfkit.report.views.gemm import FIELDS
 from perfkit.report.views.gemm_content import result
 from perfkit.report.views.gemm_notes import notes
 from perfkit.report.views.roofline_notes import merged
 
-_COLUMNS: Final[tuple[tuple[Column, Callable[[GemmEstimate], Any]], ...]] = (
-    (Column("tile", "tile"), lambda e: e.tiling.tile),
-    (Column("warp", "warp tile"), lambda e: e.tiling.warp),
-    (Column("instruction", "instruction"), lambda e: e.block.instruction.shape),
-    (Column("stages", "stages", "count"), lambda e: e.tiling.stages),
-    (Column("cluster", "cluster"), lambda e: e.tiling.cluster if e.cluster else None),
-    (Column("schedule", "schedule"), lambda e: e.tiling.schedule),
-    (Column("threads", "threads", "count"), lambda e: e.block.threads),
-    (Column("registers_per_thread", "registers", "count"), lambda e: e.block.registers),
-    (Column("shared_bytes_per_block", "shared", "bytes"), lambda e: e.block.shared_bytes),
-    (
-        Column("blocks_per_sm", "blocks/SM", "count"),
-        lambda e: e.block.driver.blocks_per_sm,
-    ),
-    (
-        Column("wave_efficiency", "busy SMs", "ratio"),
-        lambda e: e.schedule.grid.wave_efficiency if e.schedule else None,
-    ),
-    (
-        Column("l2_bytes", "L2", "traffic"),
-        lambda e: e.schedule.traffic.l2_bytes if e.schedule else None,
-    ),
-    (
-        Column("time_s", "least time", "seconds"),
-        lambda e: e.schedule.bound.time_s if e.schedule else None,
-    ),
-    (
-        Column("expected_s", "expected", "seconds"),
-        lambda e: e.schedule.expected_s if e.schedule else None,
-    ),
-    (Column("share_of_peak", "of the peak", "ratio"), lambda e: e.share_of_peak),
-    (
-        Column("limited_by", "limited by", "names"),
-        lambda e: e.schedule.bound.limited_by if e.schedule else None,
-    ),
+#: the figures of an estimate that ranked ones are shown with
+_KEYS: Final = (
+    *("tile", "warp", "instruction", "stages", "cluster", "schedule"),
+    *("threads", "registers_per_thread", "shared_bytes_per_block", "blocks_per_sm"),
+    *("wave_efficiency", "l2_bytes", "time_s", "expected_s", "share_of_peak", "limited_by"),
 )
+_BY_KEY: Final = {column.key: (column, get) for column, get in FIELDS}
+_COLUMNS: Final = tuple(_BY_KEY[key] for key in _KEYS)
 
 
 def document(found: Sequence[Ranking], left_out: Mapping[str, str]) -> Document:
