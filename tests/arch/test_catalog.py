@@ -48,7 +48,7 @@ def test_capabilities_are_numbers_not_text():
 
 
 @pytest.mark.parametrize(
-    ("text", "nearest"), [("9.1", "9.0"), ("8.10", "8.0"), ("sm_101a", "10.0"), ("6,1", "6.1")]
+    ("text", "nearest"), [("9.1", "9.0"), ("8.10", "8.0"), ("sm_102a", "10.0"), ("6,1", "6.1")]
 )
 def test_unknown_capability(text, nearest):
     with pytest.raises(UnknownTarget) as caught:
