@@ -10,7 +10,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from perfkit.analysis.launch import Launch
-from perfkit.analysis.obstacles import Change, Demand, Obstacle, Reason, obstacles, static_shared
+from perfkit.analysis.obstacles import (
+    Obstacle,
+    Reason,
+    Remedy,
+    ResourceDemand,
+    obstacles,
+    static_shared,
+)
 from perfkit.arch.types import ComputeCapability
 from perfkit.compiled.origins import library
 from perfkit.compiled.refusals import first_error, shared_excesses
@@ -34,15 +41,15 @@ class Fit:
     kernel: str | None  #: as shown; None: only numbers were given
     launches: bool | None  #: None: cannot be told, ``unknown`` says why
     arch: str | None = None  #: what the code is compiled for
-    demand: Demand | None = None  #: None: there is no code to launch
+    demand: ResourceDemand | None = None  #: None: there is no code to launch
     obstacles: tuple[Obstacle, ...] = ()
-    conditions: tuple[Change, ...] = ()  #: what the host must ask for, or the launch fails
+    conditions: tuple[Remedy, ...] = ()  #: what the host must ask for, or the launch fails
     unknown: tuple[str, ...] = ()
     occupancy: Occupancy | None = None  #: None: does not launch, or depends on the block size
     origin: str | None = None  #: where the code was read
 
 
-def fits(target: Target, demand: Demand, *, kernel: str | None = None) -> Fit:
+def fits(target: Target, demand: ResourceDemand, *, kernel: str | None = None) -> Fit:
     """The verdict on ``demand`` on ``target``.
 
     Args:
@@ -73,15 +80,15 @@ def fits(target: Target, demand: Demand, *, kernel: str | None = None) -> Fit:
     )
 
 
-def _conditions(capability: Capability, demand: Demand) -> Iterator[Change]:
+def _conditions(capability: Capability, demand: ResourceDemand) -> Iterator[Remedy]:
     """Above what every block gets, and above clusters of portable size, the host must opt in."""
     if demand.dynamic_bytes and demand.smem_bytes > capability.shared_memory.max_per_block_bytes:
-        yield Change(kind="opt_in_shared", value=demand.dynamic_bytes)
+        yield Remedy(kind="opt_in_shared", value=demand.dynamic_bytes)
     if capability.cluster is not None and demand.cluster > capability.cluster.max_portable:
-        yield Change(kind="opt_in_cluster", value=demand.cluster)
+        yield Remedy(kind="opt_in_cluster", value=demand.cluster)
 
 
-def _open(capability: Capability, demand: Demand) -> Iterator[str]:
+def _open(capability: Capability, demand: ResourceDemand) -> Iterator[str]:
     """What would have to be known, of the hardware or of the block size."""
     limits = capability.cluster
     if limits is not None and is_open(limits, demand.cluster):
@@ -95,7 +102,7 @@ def _open(capability: Capability, demand: Demand) -> Iterator[str]:
             yield f"blocks of up to {largest} threads launch, and the block size is not known"
 
 
-def _largest_block(capability: Capability, demand: Demand) -> int:
+def _largest_block(capability: Capability, demand: ResourceDemand) -> int:
     """Obstacles only grow with the block: what holds for the largest holds for all."""
     warp, most = capability.limits.warp_size, capability.limits.max_threads_per_block
 
@@ -107,7 +114,7 @@ def _largest_block(capability: Capability, demand: Demand) -> int:
     return (bisect_left(range(1, most // warp), 1, key=refused)) * warp
 
 
-def _occupancy(capability: Capability, demand: Demand) -> Occupancy | None:
+def _occupancy(capability: Capability, demand: ResourceDemand) -> Occupancy | None:
     if demand.threads is None:
         return None
     return Launch(
@@ -150,7 +157,7 @@ def _closeness(arch: str) -> tuple[ComputeCapability, bool]:
     return ComputeCapability.parse(arch), is_exact(arch)
 
 
-def no_code(target: Target, demand: Demand, *, kernel: str, archs: Iterable[str]) -> Fit:
+def no_code(target: Target, demand: ResourceDemand, *, kernel: str, archs: Iterable[str]) -> Fit:
     """The verdict where a file has the kernel for other architectures only.
 
     What ``demand`` asks for on any architecture may be too much once it is compiled for this one:
@@ -161,7 +168,7 @@ def no_code(target: Target, demand: Demand, *, kernel: str, archs: Iterable[str]
         reason=Reason.ARCHITECTURE,
         resource="machine_code",
         detail=", ".join(dict.fromkeys(archs)),
-        changes=(Change(kind="compile_for", target=target.capability.compilation.gencode[0]),),
+        changes=(Remedy(kind="compile_for", target=target.capability.compilation.gencode[0]),),
     )
     return Fit(
         target=target,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from perfkit.analysis.gemm_block import Block, block
-from perfkit.analysis.gemm_schedule import Machine, Schedule, schedules
+from perfkit.analysis.gemm_schedule import GemmMachine, Schedule, schedules
 from perfkit.analysis.products import product
 from perfkit.analysis.roofline import Question, roof_and_levels
 from perfkit.errors import UsageError
@@ -51,7 +51,7 @@ class GemmEstimate:
 
     target: Target
     problem: Problem
-    machine: Machine
+    machine: GemmMachine
     tiling: Tiling
     swizzle: int
     block: Block
@@ -121,7 +121,7 @@ def estimate(target: Target, question: GemmQuestion, tiling: Tiling) -> GemmEsti
     )
 
 
-def ask(target: Target, question: GemmQuestion) -> tuple[Problem, Machine]:
+def ask(target: Target, question: GemmQuestion) -> tuple[Problem, GemmMachine]:
     """The product with its types, and what the GPU offers.
 
     Raises:
@@ -143,7 +143,7 @@ def ask(target: Target, question: GemmQuestion) -> tuple[Problem, Machine]:
         accumulate=roof.accumulate,
         out=question.out or product_type(roof.dtype),
     )
-    return found, Machine(
+    return found, GemmMachine(
         target=target,
         sm_count=gpu.sm_count,
         roof=roof,
@@ -179,7 +179,7 @@ def _cluster(target: Target, tiling: Tiling, resident: int) -> ClusterOccupancy 
 
 
 def _waves(
-    found: Schedule, machine: Machine, resident: int, cluster: ClusterOccupancy | None
+    found: Schedule, machine: GemmMachine, resident: int, cluster: ClusterOccupancy | None
 ) -> Waves | None:
     # clusters come and go whole, but what is counted is blocks, as everywhere
     held = machine.sm_count * resident if cluster is None else cluster.active_blocks

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from perfkit.analysis.gemm_schedule import Machine
+    from perfkit.analysis.gemm_schedule import GemmMachine
     from perfkit.arch.types import Target
     from perfkit.models.gemm_instructions import Instruction
-    from perfkit.models.gemm_traffic import Grid, Problem, Traffic
+    from perfkit.models.gemm_traffic import Problem, TileGrid, Traffic
 
     Floats = NDArray[np.float64]
 
@@ -106,7 +106,7 @@ def rank(
 
 def _batch(
     p: Problem,
-    machine: Machine,
+    machine: GemmMachine,
     target: Target,
     question: GemmQuestion,
     one: Instruction,
@@ -150,7 +150,7 @@ def _tilings(table: NDArray[Any]) -> Tiling:
 
 def _keys(
     p: Problem,
-    machine: Machine,
+    machine: GemmMachine,
     question: GemmQuestion,
     one: Instruction,
     t: Tiling,
@@ -193,7 +193,7 @@ def _keys(
 
 
 def _order(
-    p: Problem, t: Tiling, g: Grid, moved: Traffic, resident: Floats, usable: Floats
+    p: Problem, t: Tiling, g: TileGrid, moved: Traffic, resident: Floats, usable: Floats
 ) -> list[Floats]:
     """What decides between tilings that are tied."""
     import numpy as np

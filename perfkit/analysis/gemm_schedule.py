@@ -10,7 +10,7 @@ from perfkit.analysis.products import product
 from perfkit.models.cluster import active_clusters
 from perfkit.models.gemm_rank import SPLITS
 from perfkit.models.gemm_time import expected
-from perfkit.models.gemm_traffic import Cache, Grid, Problem, Traffic, grid, traffic
+from perfkit.models.gemm_traffic import Cache, Problem, TileGrid, Traffic, grid, traffic
 from perfkit.models.ops import SCALAR, Ops
 from perfkit.models.roofline import Bound, Load, bound
 from perfkit.models.roofs import compute_load, memory_load
@@ -29,7 +29,7 @@ _TOGETHER: Final = "no bound: blocks that ask for the same at once may be answer
 
 
 @record
-class Machine:
+class GemmMachine:
     """What a product offers to a matrix product."""
 
     target: Target
@@ -50,7 +50,7 @@ class Schedule:
     """One way of sharing out the tiles."""
 
     tiling: Tiling
-    grid: Grid
+    grid: TileGrid
     sm_waves: Waves | None  #: of blocks, one on each SM at a time
     traffic: Traffic
     bound: Bound
@@ -69,7 +69,7 @@ def schedules(
     p: Problem,
     t: Tiling,
     one: Instruction,
-    machine: Machine,
+    machine: GemmMachine,
     *,
     resident: int,
     swizzle: int,
@@ -101,7 +101,7 @@ def _schedule(
     p: Problem,
     t: Tiling,
     one: Instruction,
-    machine: Machine,
+    machine: GemmMachine,
     resident: int,
     cache: Cache,
     usable: int,
@@ -131,13 +131,13 @@ def _schedule(
     )
 
 
-def in_a_column(g: Grid, swizzle: int, ops: Ops = SCALAR) -> Int:
+def in_a_column(g: TileGrid, swizzle: int, ops: Ops = SCALAR) -> Int:
     """Blocks after one another in one column of tiles: all of it, or a band's part."""
     return g.tiles_m if swizzle == 1 else ops.minimum(g.tiles_m, swizzle)
 
 
 def loads(
-    moved: Traffic, g: Grid, roof: Roof, levels: dict[str, Level], ops: Ops = SCALAR
+    moved: Traffic, g: TileGrid, roof: Roof, levels: dict[str, Level], ops: Ops = SCALAR
 ) -> list[Load]:
     """What each unit and level has to do; L1 and the unit as their busiest SM.
 

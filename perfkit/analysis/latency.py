@@ -55,7 +55,7 @@ def _warps(capability: Capability, results: int | None) -> float | None:
 
 
 @record
-class Question:
+class LatencyQuestion:
     """What is waited for. At most one of the two latencies is given; neither: the database's."""
 
     level: Level
@@ -72,7 +72,7 @@ class Hiding:
     """What hides the latency on one target."""
 
     target: Target
-    question: Question
+    question: LatencyQuestion
     latency_s: float | None  #: None: no clock is known to tell it
     latency_cycles: float | None  #: likewise
     latency_source: str | None  #: of a latency of the database; None: it was given
@@ -101,7 +101,7 @@ class Hiding:
         return found.warps_needed
 
 
-def latency(target: Target, question: Question, launch: Launch | None = None) -> Hiding:
+def latency(target: Target, question: LatencyQuestion, launch: Launch | None = None) -> Hiding:
     """Little's law for one level of ``target``.
 
     Args:
@@ -182,13 +182,13 @@ def known_cycles(target: Target, level: Level) -> tuple[int, str | None]:
     return found, owner.cite(f"latency.{level}_cycles")
 
 
-def _clock(target: Target, question: Question) -> float | None:
+def _clock(target: Target, question: LatencyQuestion) -> float | None:
     if question.clock_hz is not None:
         return positive("clock", question.clock_hz)
     return target.gpu.boost_clock_hz if target.gpu else None
 
 
-def _bytes_per_s(target: Target, question: Question, clock: float | None) -> float:
+def _bytes_per_s(target: Target, question: LatencyQuestion, clock: float | None) -> float:
     """The rate of one SM."""
     level, gpu = question.level, target.gpu
     if gpu is None:
@@ -208,7 +208,7 @@ def _bytes_per_s(target: Target, question: Question, clock: float | None) -> flo
     return positive("bandwidth", whole) / gpu.sm_count
 
 
-def _per_clock(target: Target, question: Question) -> float:
+def _per_clock(target: Target, question: LatencyQuestion) -> float:
     if question.bytes_per_s is not None:
         raise UsageError(f"{question.level} has no bandwidth of the whole GPU to replace")
     found = _PER_CLOCK[question.level](target.capability)
@@ -220,7 +220,7 @@ def _per_clock(target: Target, question: Question) -> float:
     return found
 
 
-def _seconds(target: Target, question: Question, clock: float | None) -> float:
+def _seconds(target: Target, question: LatencyQuestion, clock: float | None) -> float:
     if question.latency_s is not None:
         return positive("latency", question.latency_s)
     if clock is None:
@@ -228,7 +228,7 @@ def _seconds(target: Target, question: Question, clock: float | None) -> float:
     return positive("latency", question.latency_cycles or 0) / clock
 
 
-def _cycles(target: Target, question: Question, clock: float | None) -> float:
+def _cycles(target: Target, question: LatencyQuestion, clock: float | None) -> float:
     if question.latency_cycles is not None:
         return positive("latency", question.latency_cycles)
     if clock is None:

@@ -31,7 +31,7 @@ class Reason(StrEnum):
 
 
 @record
-class Change:
+class Remedy:
     """What to do: ``value`` is what the quantity must become, ``target`` what to compile for."""
 
     kind: str
@@ -48,11 +48,11 @@ class Obstacle:
     needed: int | None = None
     allowed: int | None = None
     detail: str | None = None
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Remedy, ...] = ()
 
 
 @record
-class Demand:
+class ResourceDemand:
     """What one launch asks for. ``None``: not known, or not declared."""
 
     threads: int | None
@@ -73,7 +73,7 @@ class Demand:
         return (self.static_bytes or 0) + self.dynamic_bytes
 
 
-def obstacles(capability: Capability, demand: Demand) -> Iterator[Obstacle]:
+def obstacles(capability: Capability, demand: ResourceDemand) -> Iterator[Obstacle]:
     """Everything that keeps ``demand`` from launching. What is not known is no obstacle.
 
     Raises:
@@ -91,13 +91,13 @@ def obstacles(capability: Capability, demand: Demand) -> Iterator[Obstacle]:
 
 def _obstacle(reason: Reason, resource: str, needed: int, allowed: int, change: str) -> Obstacle:
     """One whose only change is to have what is allowed."""
-    changes = (Change(kind=change, value=allowed),)
+    changes = (Remedy(kind=change, value=allowed),)
     return Obstacle(
         reason=reason, resource=resource, needed=needed, allowed=allowed, changes=changes
     )
 
 
-def _bounds(demand: Demand) -> Iterator[Obstacle]:
+def _bounds(demand: ResourceDemand) -> Iterator[Obstacle]:
     """What the kernel was compiled for."""
     threads, why = demand.threads, Reason.LAUNCH_BOUNDS
     exactly, most, cluster = demand.required_threads, demand.max_threads, demand.required_cluster
@@ -118,13 +118,13 @@ def _cluster(capability: Capability, size: int) -> Iterator[Obstacle]:
     if size <= 1:
         return
     if limits is None:
-        change = Change(kind="no_cluster")
+        change = Remedy(kind="no_cluster")
         yield Obstacle(reason=why, resource="cluster_support", needed=size, changes=(change,))
     elif limits.max_nonportable is not None and size > limits.max_nonportable:
         yield _obstacle(why, "cluster_size", size, limits.max_nonportable, "smaller_cluster")
 
 
-def _shared(capability: Capability, demand: Demand) -> Iterator[Obstacle]:
+def _shared(capability: Capability, demand: ResourceDemand) -> Iterator[Obstacle]:
     shared, total = capability.shared_memory, demand.smem_bytes
     refusal = Launch(threads=1, regs=0, smem=total).on(capability).refusal
     if refusal is not None:
@@ -144,12 +144,12 @@ def static_shared(
     """The obstacle where ``declared`` bytes are more than the ``limit`` of the assembler."""
     if declared <= limit:
         return
-    changes = [Change(kind="less_static", value=limit)]
+    changes = [Remedy(kind="less_static", value=limit)]
     if declared <= capability.shared_memory.max_per_block_optin_bytes:
-        changes = [Change(kind="dynamic_shared", value=declared)]
+        changes = [Remedy(kind="dynamic_shared", value=declared)]
         exact = f"{capability.compute_capability.sm}a"
         if exact in capability.compilation.targets:
-            changes.append(Change(kind="assemble_for", target=exact))
+            changes.append(Remedy(kind="assemble_for", target=exact))
     yield Obstacle(
         reason=Reason.STATIC_SHARED_MEMORY,
         resource="static_shared_bytes",
@@ -170,14 +170,14 @@ def _registers(capability: Capability, threads: int, regs: int) -> Iterator[Obst
     if regs > most or refusal is None:
         yield replace(
             _obstacle(why, "registers_per_thread", regs, most, "fewer_registers"),
-            changes=(Change(kind="fewer_registers", value=fewer),),
+            changes=(Remedy(kind="fewer_registers", value=fewer),),
         )
         return
-    changes = [Change(kind="fewer_registers", value=fewer)]
+    changes = [Remedy(kind="fewer_registers", value=fewer)]
     warp = capability.limits.warp_size
     block = _largest(capability, launch, range((threads - 1) // warp * warp, 0, -warp))
     if block is not None:
-        changes.append(Change(kind="smaller_block", value=block))
+        changes.append(Remedy(kind="smaller_block", value=block))
     yield Obstacle(
         reason=why,
         resource=refusal.resource,

@@ -13,7 +13,7 @@ from perfkit.models.overlap import (
     COPY_OVERHEAD_S,
     HANDOFF_S,
     LAUNCH_OVERHEAD_S,
-    Schedule,
+    PipelineSchedule,
     Work,
     best,
     fewest_streams,
@@ -26,7 +26,7 @@ COUNTS: Final = (1, 2, 4, 8, 16, 32, 64)
 
 
 @record
-class Question:
+class OverlapQuestion:
     """What is copied and computed, over which link, and how it is issued."""
 
     h2d_bytes: int = 0
@@ -56,11 +56,11 @@ class Row:
 class Overlap:
     """What a pipeline takes, and what would be better."""
 
-    question: Question
+    question: OverlapQuestion
     h2d_bytes_per_s: float | None  #: None: nothing to copy that way
     d2h_bytes_per_s: float | None
     work: Work
-    schedule: Schedule
+    schedule: PipelineSchedule
     is_best: bool  #: of all counts up to ``question.most_chunks``
     enough_chunks: int | None  #: smallest count within 1 % of the best; None: not looked for
     streams_needed: int  #: the fewest that take no longer
@@ -84,7 +84,7 @@ class Overlap:
         return self.schedule.serial_s / max(whole.kernel, copies)
 
 
-def overlap(question: Question) -> Overlap:
+def overlap(question: OverlapQuestion) -> Overlap:
     """The pipeline of ``question``.
 
     Raises:
@@ -128,7 +128,7 @@ def _row(work: Work, plan: Plan, chunks: int) -> Row:
     return Row(chunks=chunks, makespan_s=found.makespan_s, speedup=found.speedup)
 
 
-def _rate(question: Question, stage: Stage, size: int, given: float | None) -> float | None:
+def _rate(question: OverlapQuestion, stage: Stage, size: int, given: float | None) -> float | None:
     """Bytes/s in one direction; None where there is nothing to copy."""
     if size < 0:
         raise UsageError(f"{stage} bytes = {size}: must not be negative")
@@ -152,7 +152,7 @@ def _rate(question: Question, stage: Stage, size: int, given: float | None) -> f
     return rate if question.plan.pinned else min(rate, PAGEABLE_BYTES_PER_S)
 
 
-def _duplex(question: Question) -> float:
+def _duplex(question: OverlapQuestion) -> float:
     if question.duplex_share is not None:
         return question.duplex_share
     # pageable copies leave most of the link idle

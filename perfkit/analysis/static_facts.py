@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from perfkit.analysis.diff import Known, needed
 from perfkit.analysis.fits import Fit, fits, images, no_code, not_known
 from perfkit.analysis.launch import Launch
-from perfkit.analysis.obstacles import Demand
+from perfkit.analysis.obstacles import ResourceDemand
 from perfkit.analysis.roofline import Question, roofline
 from perfkit.arch import catalog
 from perfkit.compiled.definitions import source_line
@@ -230,7 +230,7 @@ def _dynamic(kernel: KernelResources, asked: Asked) -> int:
     return next(size for size in known if size is not None)
 
 
-def _demand(kernel: KernelResources, asked: Asked) -> Demand:
+def _demand(kernel: KernelResources, asked: Asked) -> ResourceDemand:
     """The launch that ``fits`` is about; what the file does not tell is open."""
     unknown = [
         f"{name.replace('_', ' ')}: {kernel.unknown.get(name, 'not in the file')}"
@@ -239,7 +239,7 @@ def _demand(kernel: KernelResources, asked: Asked) -> Demand:
     ]
     if _shared_is_open(kernel, asked):
         unknown.append(_DYNAMIC)
-    return Demand(
+    return ResourceDemand(
         threads=asked.threads if asked.threads is not None else kernel.usual_threads,
         regs=kernel.registers_per_thread,
         static_bytes=kernel.static_shared_bytes,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from perfkit.analysis import fits as analysis
-from perfkit.analysis.obstacles import Demand
+from perfkit.analysis.obstacles import ResourceDemand
 from perfkit.cli import kernel_options, options
 from perfkit.cli.emit import emit
 from perfkit.cli.groups import Without, grouped
@@ -185,10 +185,10 @@ def _loaded(
             yield replace(fit, origin=kernel.origin)
 
 
-def _typed(launch: LaunchOptions, capability: Capability, arch: str) -> Demand:
+def _typed(launch: LaunchOptions, capability: Capability, arch: str) -> ResourceDemand:
     one = launch.launch(capability, None)
     static = launch.static_bytes(None) or 0
-    return Demand(
+    return ResourceDemand(
         threads=one.threads,
         regs=one.regs,
         static_bytes=static,
@@ -198,7 +198,9 @@ def _typed(launch: LaunchOptions, capability: Capability, arch: str) -> Demand:
     )
 
 
-def _of_kernel(launch: LaunchOptions, capability: Capability, kernel: KernelResources) -> Demand:
+def _of_kernel(
+    launch: LaunchOptions, capability: Capability, kernel: KernelResources
+) -> ResourceDemand:
     """What was not typed comes from the kernel, or is not known, and says why."""
     block_is_known = launch.threads is not None or kernel.usual_threads is not None
     regs_are_known = launch.regs is not None or kernel.registers_per_thread is not None
@@ -216,7 +218,7 @@ def _of_kernel(launch: LaunchOptions, capability: Capability, kernel: KernelReso
         "registers_per_thread": not regs_are_known,
         "static_shared_bytes": not shared_is_known,
     }
-    return Demand(
+    return ResourceDemand(
         threads=one.threads if block_is_known else None,
         regs=one.regs if regs_are_known else None,
         static_bytes=static,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from perfkit.analysis.latency import WHOLE_GPU, Level, Question
+from perfkit.analysis.latency import WHOLE_GPU, LatencyQuestion, Level
 from perfkit.analysis.latency import latency as answer
 from perfkit.cli import options, talk
 from perfkit.cli.emit import emit
@@ -88,7 +88,7 @@ def latency(
             "--regs and --smem describe a launch: how many threads per block?",
             hint="write --threads 256",
         )
-    question = Question(
+    question = LatencyQuestion(
         level=level,
         latency_s=scaled(latency_ns, "--latency-ns", 1e-9),
         latency_cycles=scaled(latency_cycles, "--latency-cycles", 1.0),

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from perfkit.analysis.overlap import Question
+from perfkit.analysis.overlap import OverlapQuestion
 from perfkit.analysis.overlap import overlap as answer
 from perfkit.cli import options
 from perfkit.cli.chart_options import ChartOptions
@@ -142,7 +142,7 @@ def overlap(
     }
     with naming("--link"):
         wire = None if link is None else link_named(link)
-    question = Question(
+    question = OverlapQuestion(
         h2d_bytes=options.size(h2d, "--h2d", parse_traffic) or 0,
         d2h_bytes=options.size(d2h, "--d2h", parse_traffic) or 0,
         kernel_s=scaled(kernel_ms, "--kernel-ms", 1e-3, zero=True) or 0.0,

@@ -37,7 +37,7 @@ class Comparison:
 
 
 @record
-class Estimate:
+class ChangeEstimate:
     """Change of one benchmark. ``change`` and what derives from it are logarithms."""
 
     change: float

@@ -39,7 +39,7 @@ _MOST: Final = 30.0
 
 
 @record
-class Change:
+class ChangePoint:
     """``at`` is the place of the first number after the change."""
 
     at: int
@@ -53,7 +53,7 @@ class Change:
 class Found:
     """What a series looks like."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[ChangePoint, ...]
     noise: float  #: relative standard deviation between changes, robust
     enough: bool  #: whether the series is long enough for any change to be found
 
@@ -85,7 +85,7 @@ def changes(values: Sequence[float], *, risk: float = RISK, least: float = 0.0) 
         earliest, latest = _plausible(logs[low:high])
         step = float(np.median(logs[at:high]) - np.median(logs[low:at]))
         found.append(
-            Change(
+            ChangePoint(
                 at=at,
                 earliest=min(low + earliest, at),
                 latest=max(low + latest, at),

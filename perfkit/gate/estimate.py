@@ -11,16 +11,16 @@ from perfkit.gate.scatter import from_runs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from perfkit.gate.change import Comparison, Estimate
+    from perfkit.gate.change import ChangeEstimate, Comparison
     from perfkit.gate.evidence import Series
 
 
-def estimate(comparisons: Sequence[Comparison]) -> list[Estimate]:
+def estimate(comparisons: Sequence[Comparison]) -> list[ChangeEstimate]:
     """One estimate for each comparison, in their order."""
     import numpy as np
 
     groups: dict[tuple[int, int, bool], list[tuple[int, Series, Series]]] = {}
-    found: dict[int, Estimate] = {}
+    found: dict[int, ChangeEstimate] = {}
     for index, item in enumerate(comparisons):
         pairs = by_pairs(item.baseline, item.candidate)
         a, b = pairs or (item.baseline, item.candidate)

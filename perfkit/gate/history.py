@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from perfkit.gate.baseline_format import Entry
-    from perfkit.gate.changepoint import Change
+    from perfkit.gate.changepoint import ChangePoint
 
 #: of several branches the history of one of these is shown, unless another is asked for
 _MAIN: Final = ("main", "master", "trunk", "develop")
@@ -81,7 +81,7 @@ class Step:
 
     first: Commit  #: the first one after the change
     last: Commit  #: the last one before it
-    change: Change
+    change: ChangePoint
     worse: bool
     before: float  #: median of the commits since the change before
     after: float  #: and until the next one

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Final
 
-from perfkit.gate.change import Comparison, Estimate, Noise
+from perfkit.gate.change import ChangeEstimate, Comparison, Noise
 from perfkit.gate.ranks import RANK_SHARE, least_rank_sum_p
 from perfkit.gate.scatter import from_runs
 
@@ -22,7 +22,7 @@ SPREAD_SHARE: Final = 0.5
 DISTRUST: Final = 0.01
 
 
-def known_noise(item: Comparison, m: int, n: int) -> Estimate | None:
+def known_noise(item: Comparison, m: int, n: int) -> ChangeEstimate | None:
     """The estimate where runs are too few to speak for themselves and their noise is known.
 
     Stated noise is taken as exact; noise from an A/A comparison has its degrees of freedom, and
@@ -54,12 +54,12 @@ def known_noise(item: Comparison, m: int, n: int) -> Estimate | None:
         noises = [sure, sure]
         evidence = "stated noise" if noise.runs is None else "A/A noise"
     error = sqrt(noises[0] ** 2 / len(before) + noises[1] ** 2 / len(after))
-    return Estimate(
+    return ChangeEstimate(
         change=change, error=error, degrees=degrees, scatter=max(noises), evidence=evidence
     )
 
 
-def _overruled(item: Comparison) -> Estimate:
+def _overruled(item: Comparison) -> ChangeEstimate:
     import numpy as np
 
     sides = [np.array([_logs(side)]) for side in (item.baseline, item.candidate)]

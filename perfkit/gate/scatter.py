@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Final
 
-from perfkit.gate.change import Estimate
+from perfkit.gate.change import ChangeEstimate
 from perfkit.gate.ranks import least_rank_sum_p
 from perfkit.gate.series import ROUNDING
 
@@ -24,7 +24,7 @@ SIGNED_PAIRS: Final = 7
 _UNEQUAL: Final = 0.95
 
 
-def from_runs(before: np.ndarray, after: np.ndarray, *, paired: bool) -> list[Estimate]:
+def from_runs(before: np.ndarray, after: np.ndarray, *, paired: bool) -> list[ChangeEstimate]:
     """Estimates from the runs' own scatter; logarithms, shape (benchmarks, runs).
 
     Pairs are compared as pairs and as two samples, and the narrower interval is taken, each at half
@@ -58,7 +58,7 @@ def from_runs(before: np.ndarray, after: np.ndarray, *, paired: bool) -> list[Es
     )  # fmt: skip
     rows = zip(*(column.tolist() for column in columns), strict=True)
     lost_runs = zip(*(_places(mask) for mask in lost), strict=True)
-    template = Estimate(
+    template = ChangeEstimate(
         change=0.0,
         error=0.0,
         degrees=1.0,
@@ -70,10 +70,10 @@ def from_runs(before: np.ndarray, after: np.ndarray, *, paired: bool) -> list[Es
 
 
 def _estimate(
-    template: Estimate, row: Sequence[float], apart: tuple[tuple[int, ...], tuple[int, ...]]
-) -> Estimate:
+    template: ChangeEstimate, row: Sequence[float], apart: tuple[tuple[int, ...], tuple[int, ...]]
+) -> ChangeEstimate:
     change, error, degrees, scatter, p, shift, sure, *unshifted, uneven, parting, low, high = row
-    return Estimate(
+    return ChangeEstimate(
         change=change,
         error=error,
         degrees=degrees,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from perfkit.errors import UsageError
 from perfkit.gate import words
-from perfkit.gate.change import Comparison, Estimate, quantile
+from perfkit.gate.change import ChangeEstimate, Comparison, quantile
 from perfkit.gate.estimate import estimate
 from perfkit.gate.evidence import Series, by_pairs, collect, differences, unsaid
 from perfkit.gate.guards import guard, nothing_in_common, unmatched
@@ -139,7 +139,9 @@ def _decided(items: Sequence[Comparison], policy: Policy) -> list[Verdict]:
     ]
 
 
-def _holm(items: Sequence[Comparison], estimates: Sequence[Estimate], alpha: float) -> list[float]:
+def _holm(
+    items: Sequence[Comparison], estimates: Sequence[ChangeEstimate], alpha: float
+) -> list[float]:
     """The risk that each interval may take, so that all together take ``alpha``.
 
     Holm's steps: the clearest of k changes is held to alpha / k, the next to alpha / (k - 1), up to
@@ -159,7 +161,7 @@ def _holm(items: Sequence[Comparison], estimates: Sequence[Estimate], alpha: flo
     return risks
 
 
-def decide(item: Comparison, one: Estimate, risk: float, alpha: float) -> Decision:
+def decide(item: Comparison, one: ChangeEstimate, risk: float, alpha: float) -> Decision:
     """One benchmark, with its interval at ``risk`` if that matters and at ``alpha`` otherwise."""
     beyond = log1p(item.policy.fails_beyond)
     centre = median(item.baseline.values)
@@ -181,7 +183,14 @@ def decide(item: Comparison, one: Estimate, risk: float, alpha: float) -> Decisi
 
 
 def _reason(
-    one: Estimate, p: float, half: float, *, risk: float, alpha: float, limit: float, drift: float
+    one: ChangeEstimate,
+    p: float,
+    half: float,
+    *,
+    risk: float,
+    alpha: float,
+    limit: float,
+    drift: float,
 ) -> Reason:
     """The first line of the table that holds."""
     asked = one.ranks_p is not None
@@ -207,7 +216,7 @@ def _reason(
     return next(reason for holds, reason in table if holds)
 
 
-def _by_drift(item: Comparison, one: Estimate, risk: float) -> tuple[float, float]:
+def _by_drift(item: Comparison, one: ChangeEstimate, risk: float) -> tuple[float, float]:
     """The change that what drifts or lasts can make of unchanged code, and how much of it counts.
 
     That is what the trend inside the sides adds on the way from one to the other, and its

@@ -15,7 +15,7 @@ from perfkit.gate.verdict import Reason, Status, Verdict
 from perfkit.readers.results import Unit
 
 if TYPE_CHECKING:
-    from perfkit.gate.change import Comparison, Estimate
+    from perfkit.gate.change import ChangeEstimate, Comparison
     from perfkit.gate.evidence import Series
     from perfkit.gate.timing import Decision
 
@@ -56,7 +56,7 @@ def signed(change: float) -> str:
     return f"{change * 100:+.2g}%" if abs(change) < 0.995 else f"{change * 100:+.0f}%"
 
 
-def verdict(item: Comparison, one: Estimate, decision: Decision) -> Verdict:
+def verdict(item: Comparison, one: ChangeEstimate, decision: Decision) -> Verdict:
     """Everything about one comparison that took place."""
     before, after = item.baseline, item.candidate
     status = STATUS.get(decision.reason, Status.INCONCLUSIVE)
@@ -106,7 +106,7 @@ def _worse(unit: Unit) -> tuple[str, str]:
     return ("slower", "faster") if unit in {Unit.SECONDS, Unit.CYCLES} else ("worse", "better")
 
 
-def _message(item: Comparison, one: Estimate, decision: Decision) -> str:
+def _message(item: Comparison, one: ChangeEstimate, decision: Decision) -> str:
     worse, better = _worse(item.baseline.unit)
     text = _change(one, decision, worse, better)
     if one.error < inf:
@@ -133,7 +133,7 @@ def _message(item: Comparison, one: Estimate, decision: Decision) -> str:
     return text if one.evidence in {"runs", "pairs"} else f"{text} ({_basis(one)})"
 
 
-def _change(one: Estimate, decision: Decision, worse: str, better: str) -> str:
+def _change(one: ChangeEstimate, decision: Decision, worse: str, better: str) -> str:
     size = percent(expm1(one.change))
     if size == "0%":
         if decision.reason not in {Reason.IMPROVED, Reason.WORSE}:
@@ -142,7 +142,7 @@ def _change(one: Estimate, decision: Decision, worse: str, better: str) -> str:
     return f"{size} {worse if one.change > 0 else better}"
 
 
-def _basis(one: Estimate) -> str:
+def _basis(one: ChangeEstimate) -> str:
     noise = f"{one.scatter * 100:.2g}%"
     return {
         "stated noise": f"noise stated as {noise}",
@@ -151,11 +151,11 @@ def _basis(one: Estimate) -> str:
     }[one.evidence]
 
 
-def _modes(one: Estimate) -> str:
+def _modes(one: ChangeEstimate) -> str:
     return percent(expm1(max(one.modes)))
 
 
-def _left_out(one: Estimate) -> str:
+def _left_out(one: ChangeEstimate) -> str:
     before, after = map(len, one.outliers)
     return f"without {after} runs of the candidate and {before} of the baseline that stand apart"
 
@@ -165,7 +165,7 @@ def _parted(decision: Decision) -> bool:
     return decision.reason is Reason.DRIFT and decision.high < decision.limit
 
 
-def _drift(one: Estimate, decision: Decision, worse: str) -> str:
+def _drift(one: ChangeEstimate, decision: Decision, worse: str) -> str:
     if _parted(decision):
         end = percent(expm1(one.change + one.parting))
         return f"the sides drift apart, at one end of the runs the candidate is {end} {worse}"
@@ -174,7 +174,7 @@ def _drift(one: Estimate, decision: Decision, worse: str) -> str:
     return f"a drift from one side to the other could be {_by_drift(one, decision)} of it"
 
 
-def _by_drift(one: Estimate, decision: Decision) -> str:
+def _by_drift(one: ChangeEstimate, decision: Decision) -> str:
     return "all" if decision.drift >= one.change else percent(expm1(decision.drift))
 
 
@@ -186,7 +186,7 @@ def _clocks(item: Comparison) -> str:
     return f"went from {before / 1e6:.0f} to {after / 1e6:.0f} MHz"
 
 
-def _next_step(item: Comparison, one: Estimate, decision: Decision) -> str:
+def _next_step(item: Comparison, one: ChangeEstimate, decision: Decision) -> str:
     m, n = len(item.baseline.values), len(item.candidate.values)
     have = f"{m} runs each" if m == n else f"{m} and {n} runs"
     have = f"{m} pairs" if one.evidence == "pairs" else have
@@ -223,7 +223,7 @@ def _fewest(risk: float) -> int:
     return n
 
 
-def _more(one: Estimate, decision: Decision, m: int, n: int) -> str:
+def _more(one: ChangeEstimate, decision: Decision, m: int, n: int) -> str:
     """How many further runs a side would bring the interval to one side of a limit.
 
     The estimate and the scatter are taken as they are now, so it is a guess, and says "about".
@@ -241,7 +241,7 @@ def _more(one: Estimate, decision: Decision, m: int, n: int) -> str:
     return f"about {max(ceil(need) - now, 1)} more"
 
 
-def _notes(item: Comparison, one: Estimate, decision: Decision) -> list[str]:
+def _notes(item: Comparison, one: ChangeEstimate, decision: Decision) -> list[str]:
     notes = []
     for name, series, lost in zip(
         ("baseline", "candidate"), (item.baseline, item.candidate), one.outliers, strict=True
@@ -278,7 +278,7 @@ def _notes(item: Comparison, one: Estimate, decision: Decision) -> list[str]:
     return notes
 
 
-def _run(series: Series, index: int, one: Estimate) -> str:
+def _run(series: Series, index: int, one: ChangeEstimate) -> str:
     """Which one: pairs have the order of the baseline on both sides."""
     return (
         f"the run of pair {series.pairs[index]}" if one.evidence == "pairs" else f"run {index + 1}"

@@ -20,9 +20,9 @@ blog's for a card with one copy engine: issued breadth-first the copies back wai
 
 Valid: where the kernel of one chunk fills the GPU, so that kernels of two streams do not share it.
 
->>> from perfkit.models.engines import Machine, Plan, Times
+>>> from perfkit.models.engines import Plan, Simulation, Times
 >>> plan = Plan(chunks=4, copy_engines=1, order="breadth-first", queue="in-order")
->>> spans = list(Machine(Times(1.0, 1.0, 1.0), plan, handoff_s=0.0, duplex_share=1.0).run())
+>>> spans = list(Simulation(Times(1.0, 1.0, 1.0), plan, handoff_s=0.0, duplex_share=1.0).run())
 >>> max(span.end_s for span in spans)
 8.0
 """
@@ -155,7 +155,7 @@ class _Stream:
         self.queue: deque[tuple[_Operation, int, float]] = deque()
 
 
-class Machine:
+class Simulation:
     """Engines, streams and the host, from one event to the next."""
 
     def __init__(self, part: Times, plan: Plan, *, handoff_s: float, duplex_share: float) -> None:

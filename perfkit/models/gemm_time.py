@@ -47,7 +47,7 @@ from perfkit.record import record
 if TYPE_CHECKING:
     from perfkit.models.gemm_instructions import Instruction
     from perfkit.models.gemm_tile import Tiling
-    from perfkit.models.gemm_traffic import Grid, Problem, Traffic
+    from perfkit.models.gemm_traffic import Problem, TileGrid, Traffic
 
 #: bytes per clock that an SM takes from L2: 62 to 64 were measured on an H200
 _PORT_BYTES: Final = 64
@@ -79,7 +79,7 @@ def expected(
     p: Problem,
     t: Tiling,
     instruction: Instruction,
-    g: Grid,
+    g: TileGrid,
     moved: Traffic,
     *,
     blocks_per_sm: Int,

@@ -90,7 +90,7 @@ class Cache:
 
 
 @record
-class Grid:
+class TileGrid:
     """How the tiles meet the SMs."""
 
     tiles_m: Int
@@ -125,7 +125,7 @@ def grid(
     blocks_per_sm: Int,
     usable_sms: Int | None = None,
     ops: Ops = SCALAR,
-) -> Grid:
+) -> TileGrid:
     """Tiles, blocks, and what quantisation leaves of the SMs.
 
     Args:
@@ -159,7 +159,7 @@ def grid(
     busiest = ops.where(
         is_stream, ceil_div(tiles * k_steps, usable), ceil_div(tiles * split, usable) * steps
     )
-    return Grid(
+    return TileGrid(
         tiles_m=tiles_m,
         tiles_n=tiles_n,
         k_steps=k_steps,
@@ -174,7 +174,7 @@ def traffic(
     p: Problem,
     t: Tiling,
     instruction: Instruction,
-    g: Grid,
+    g: TileGrid,
     *,
     sm_count: int,
     blocks_per_sm: Int,
@@ -224,7 +224,7 @@ def shared_elements(t: Tiling, instruction: Instruction) -> Int:
     return t.tile_m * (t.tile_n // n) + t.tile_n * (t.tile_m // m)
 
 
-def _partial_bytes(p: Problem, t: Tiling, g: Grid, gcd: Gcd, ops: Ops) -> Int:
+def _partial_bytes(p: Problem, t: Tiling, g: TileGrid, gcd: Gcd, ops: Ops) -> Int:
     """Sums that are not yet whole, written once and read once."""
     split = ops.where(t.split_k > 1, t.split_k * p.m * p.n, 0)
     # of the cuts between so many equal shares, those that fall between two tiles cost nothing

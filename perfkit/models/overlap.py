@@ -31,7 +31,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from perfkit.errors import UsageError
-from perfkit.models.engines import COPY, Machine, Plan, Span, Stage, Times
+from perfkit.models.engines import COPY, Plan, Simulation, Span, Stage, Times
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Work:
 
 
 @record
-class Schedule:
+class PipelineSchedule:
     """When every operation runs."""
 
     plan: Plan
@@ -88,7 +88,7 @@ class Schedule:
         return dict(sorted(found.items(), key=lambda item: order.index(item[0])))
 
 
-def schedule(work: Work, plan: Plan) -> Schedule:
+def schedule(work: Work, plan: Plan) -> PipelineSchedule:
     """When everything happens.
 
     Raises:
@@ -103,7 +103,7 @@ def schedule(work: Work, plan: Plan) -> Schedule:
     _check(work, plan)
     spans = tuple(_spans(work, plan))
     whole = work.part(1)
-    return Schedule(
+    return PipelineSchedule(
         plan=plan,
         spans=spans,
         makespan_s=max(span.end_s for span in spans),
@@ -113,13 +113,13 @@ def schedule(work: Work, plan: Plan) -> Schedule:
 
 
 def _spans(work: Work, plan: Plan) -> Iterator[Span]:
-    machine = Machine(
+    simulation = Simulation(
         work.part(plan.chunks), plan, handoff_s=work.handoff_s, duplex_share=work.duplex_share
     )
-    return machine.run()
+    return simulation.run()
 
 
-def best(work: Work, plan: Plan, *, most: int = 128) -> tuple[Schedule, int]:
+def best(work: Work, plan: Plan, *, most: int = 128) -> tuple[PipelineSchedule, int]:
     """The chunk count with the least time, at most ``most``; of equals the smallest.
 
     Returns:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from perfkit.analysis.fits import fits, images, no_code, not_compiled, not_known
-from perfkit.analysis.obstacles import Change, Demand, Reason, obstacles
+from perfkit.analysis.obstacles import Reason, Remedy, ResourceDemand, obstacles
 from perfkit.arch import catalog
 from perfkit.arch.types import ComputeCapability
 from perfkit.compiled.inspect import inspect
@@ -33,7 +33,9 @@ def target(name):
 
 
 def demand(threads=256, regs=32, static=0, dynamic=0, **others):
-    return Demand(threads=threads, regs=regs, static_bytes=static, dynamic_bytes=dynamic, **others)
+    return ResourceDemand(
+        threads=threads, regs=regs, static_bytes=static, dynamic_bytes=dynamic, **others
+    )
 
 
 def only(name, **numbers):
@@ -60,7 +62,7 @@ def test_shared_memory_to_the_byte(name):
     obstacle = only(name, dynamic=most + 1)
     assert obstacle.reason is Reason.SHARED_MEMORY
     assert (obstacle.needed, obstacle.allowed) == (most + 1, most)
-    assert obstacle.changes == (Change(kind="less_shared", value=most),)
+    assert obstacle.changes == (Remedy(kind="less_shared", value=most),)
 
 
 def test_one_kernel_for_hopper_and_ada():
@@ -79,8 +81,8 @@ def test_registers_that_are_counted_but_not_used():
     assert (obstacle.needed, obstacle.allowed) == (76_800, 65_536)
     # 65,536 / 12 = 5,461, in steps of 256: 5,376, which is 168 per thread; 8 warps: 51,200
     assert obstacle.changes == (
-        Change(kind="fewer_registers", value=168),
-        Change(kind="smaller_block", value=256),
+        Remedy(kind="fewer_registers", value=168),
+        Remedy(kind="smaller_block", value=256),
     )
 
 
@@ -95,7 +97,7 @@ def test_more_registers_than_a_thread_has():
     assert (obstacle.resource, obstacle.needed, obstacle.allowed) == (
         "registers_per_thread", 300, 255,
     )  # fmt: skip
-    assert obstacle.changes == (Change(kind="fewer_registers", value=255),)
+    assert obstacle.changes == (Remedy(kind="fewer_registers", value=255),)
 
 
 def test_a_block_larger_than_any():
@@ -108,14 +110,14 @@ def test_launch_bounds():
     assert (obstacle.reason, obstacle.needed, obstacle.allowed) == (Reason.LAUNCH_BOUNDS, 512, 256)
     assert fits(target("8.0"), demand(threads=256, max_threads=256)).launches
     exact = only("8.0", threads=64, required_threads=128)
-    assert exact.changes == (Change(kind="block_of", value=128),)
+    assert exact.changes == (Remedy(kind="block_of", value=128),)
 
 
 @pytest.mark.parametrize("name", ["5.0", "7.5", "8.9"])
 def test_no_clusters_before_hopper(name):
     obstacle = only(name, cluster=2)
     assert (obstacle.resource, obstacle.needed) == ("cluster_support", 2)
-    assert obstacle.changes == (Change(kind="no_cluster"),)
+    assert obstacle.changes == (Remedy(kind="no_cluster"),)
     assert fits(target(name), demand(cluster=1)).launches
 
 
@@ -123,7 +125,7 @@ def test_cluster_sizes():
     """Portable 8; 16 on 9.0 after opting in; 8 at most on 11.0; on 10.3 nothing is documented."""
     assert fits(target("9.0"), demand(cluster=8)).conditions == ()
     assert fits(target("9.0"), demand(cluster=16)).conditions == (
-        Change(kind="opt_in_cluster", value=16),
+        Remedy(kind="opt_in_cluster", value=16),
     )
     assert only("9.0", cluster=17).allowed == 16
     assert only("11.0", cluster=16).allowed == 8
@@ -131,11 +133,11 @@ def test_cluster_sizes():
     assert fit.launches is None
     assert "clusters of 8; whether of 16" in fit.unknown[0]
     assert only("9.0", cluster=2, required_cluster=4).changes == (
-        Change(kind="cluster_of", value=4),
+        Remedy(kind="cluster_of", value=4),
     )
     bounded = only("9.0", cluster=8, max_cluster=4)
     assert (bounded.reason, bounded.resource) == (Reason.LAUNCH_BOUNDS, "cluster_bounds")
-    assert bounded.changes == (Change(kind="smaller_cluster", value=4),)
+    assert bounded.changes == (Remedy(kind="smaller_cluster", value=4),)
     assert fits(target("9.0"), demand(cluster=4, max_cluster=4)).launches
 
 
@@ -154,11 +156,11 @@ def test_static_shared_memory_has_its_own_limit():
     assert obstacle.reason is Reason.STATIC_SHARED_MEMORY
     assert (obstacle.needed, obstacle.allowed) == (65_536, 49_152)
     assert obstacle.changes == (
-        Change(kind="dynamic_shared", value=65_536),
-        Change(kind="assemble_for", target="sm_90a"),
+        Remedy(kind="dynamic_shared", value=65_536),
+        Remedy(kind="assemble_for", target="sm_90a"),
     )
     assert fits(target("9.0"), demand(static=64 * KIB, arch="sm_90a")).launches
-    assert only("8.0", static=64 * KIB).changes == (Change(kind="dynamic_shared", value=65_536),)
+    assert only("8.0", static=64 * KIB).changes == (Remedy(kind="dynamic_shared", value=65_536),)
     # too much in any form
     both = fits(target("8.9"), demand(static=100 * KIB)).obstacles
     assert [one.changes[0].kind for one in both] == ["less_shared", "less_static"]

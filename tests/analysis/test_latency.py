@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perfkit.analysis.latency import Level, Question, latency
+from perfkit.analysis.latency import LatencyQuestion, Level, latency
 from perfkit.analysis.launch import Launch
 from perfkit.arch import catalog
 from perfkit.errors import DoesNotFit, UsageError
@@ -19,7 +19,7 @@ def test_dram_of_a_product():
     h100 = target("h100")
     found = latency(
         h100,
-        Question(level=Level.DRAM, latency_s=600e-9, width_bytes=16, ilp=4),
+        LatencyQuestion(level=Level.DRAM, latency_s=600e-9, width_bytes=16, ilp=4),
         Launch(threads=256, regs=64, smem=0),
     )
     # 3350 GB/s over 132 SMs; 256 threads of 64 registers: 4 blocks of 8 warps
@@ -34,7 +34,7 @@ def test_dram_of_a_product():
 
 
 def test_more_warps_than_an_sm_holds():
-    found = latency(target("h100"), Question(level=Level.DRAM, latency_s=600e-9))
+    found = latency(target("h100"), LatencyQuestion(level=Level.DRAM, latency_s=600e-9))
     assert found.concurrency.warps_needed == 119
     assert found.occupancy_needed > 1
     assert found.ilp_needed == 2  # 15,227 / (64 warps * 128) = 1.86
@@ -45,7 +45,7 @@ def test_more_warps_than_an_sm_holds():
 
 def test_shared_memory_needs_no_product():
     # 32 banks of 4 bytes a clock, 29 cycles (perfkit ceilings on an H200): 3,712 bytes
-    found = latency(target("9.0"), Question(level=Level.SHARED, latency_cycles=29))
+    found = latency(target("9.0"), LatencyQuestion(level=Level.SHARED, latency_cycles=29))
     assert found.concurrency.needed == 3712
     assert found.concurrency.warps_needed == 29
     assert found.latency_s is None
@@ -59,7 +59,7 @@ def test_shared_memory_needs_no_product():
     [("7.0", Level.F32, 2), ("7.0", Level.F64, 1), ("9.0", Level.F32, 4), ("8.9", Level.SFU, 0.5)],
 )
 def test_arithmetic(name, level, per_clock):
-    found = latency(target(name), Question(level=level, latency_cycles=4, ilp=2))
+    found = latency(target(name), LatencyQuestion(level=level, latency_cycles=4, ilp=2))
     assert found.per_clock == per_clock
     assert found.concurrency.needed == 4 * per_clock
     assert found.concurrency.per_warp == 2
@@ -67,14 +67,14 @@ def test_arithmetic(name, level, per_clock):
 
 
 def test_a_time_is_read_by_the_clock_given():
-    question = Question(level=Level.SHARED, latency_s=20e-9, clock_hz=1e9)
+    question = LatencyQuestion(level=Level.SHARED, latency_s=20e-9, clock_hz=1e9)
     assert latency(target("9.0"), question).latency_cycles == pytest.approx(20)
-    question = Question(level=Level.DRAM, latency_cycles=700, clock_hz=1e9)
+    question = LatencyQuestion(level=Level.DRAM, latency_cycles=700, clock_hz=1e9)
     assert latency(target("h100"), question).latency_s == pytest.approx(700e-9)
 
 
 def test_a_measured_bandwidth_takes_the_place_of_the_data_sheet():
-    question = Question(level=Level.L2, latency_s=150e-9, bytes_per_s=5.5e12)
+    question = LatencyQuestion(level=Level.L2, latency_s=150e-9, bytes_per_s=5.5e12)
     assert latency(target("h100"), question).concurrency.needed == pytest.approx(
         5.5e12 / 132 * 150e-9
     )
@@ -82,7 +82,7 @@ def test_a_measured_bandwidth_takes_the_place_of_the_data_sheet():
 
 def test_a_launch_that_does_not_fit_has_no_answer():
     # 256 registers for each of 1,024 threads, for they come in units of 8
-    question = Question(level=Level.DRAM, latency_s=600e-9)
+    question = LatencyQuestion(level=Level.DRAM, latency_s=600e-9)
     with pytest.raises(DoesNotFit, match="262144 registers per block, 65536 allowed"):
         latency(target("h100"), question, Launch(threads=1024, regs=255, smem=0))
 
@@ -90,20 +90,32 @@ def test_a_launch_that_does_not_fit_has_no_answer():
 @pytest.mark.parametrize(
     ("name", "question", "says"),
     [
-        ("h100-pcie", Question(level=Level.DRAM), "how long is the latency of dram?"),
-        ("9.0", Question(level=Level.DRAM), "how long is the latency of dram?"),
-        ("t4", Question(level=Level.SHARED), "how long is the latency of shared?"),
-        ("h200", Question(level=Level.ISSUE), "how long is the latency of issue?"),
-        ("h100", Question(level=Level.DRAM, latency_s=1e-6, latency_cycles=4), "in seconds or in"),
-        ("9.0", Question(level=Level.DRAM, latency_s=1e-6), "how many SMs"),
-        ("9.0", Question(level=Level.SHARED, latency_s=1e-6), "no known clock"),
-        ("h100", Question(level=Level.L2, latency_s=1e-6), "l2 bandwidth is not known"),
-        ("h100", Question(level=Level.F32, latency_cycles=4, bytes_per_s=1e9), "no bandwidth"),
-        ("h100", Question(level=Level.DRAM, latency_s=0.0), "latency = 0"),
-        ("h100", Question(level=Level.DRAM, latency_s=1e-6, clock_hz=-1), "clock = -1"),
-        ("h100", Question(level=Level.DRAM, latency_s=1e-6, bytes_per_s=-1), "bandwidth = -1"),
-        ("h100", Question(level=Level.DRAM, latency_s=1e-6, ilp=0), "ilp = 0"),
-        ("h100", Question(level=Level.F32, latency_cycles=4, ilp=0), "ilp = 0"),
+        ("h100-pcie", LatencyQuestion(level=Level.DRAM), "how long is the latency of dram?"),
+        ("9.0", LatencyQuestion(level=Level.DRAM), "how long is the latency of dram?"),
+        ("t4", LatencyQuestion(level=Level.SHARED), "how long is the latency of shared?"),
+        ("h200", LatencyQuestion(level=Level.ISSUE), "how long is the latency of issue?"),
+        (
+            "h100",
+            LatencyQuestion(level=Level.DRAM, latency_s=1e-6, latency_cycles=4),
+            "in seconds or in",
+        ),
+        ("9.0", LatencyQuestion(level=Level.DRAM, latency_s=1e-6), "how many SMs"),
+        ("9.0", LatencyQuestion(level=Level.SHARED, latency_s=1e-6), "no known clock"),
+        ("h100", LatencyQuestion(level=Level.L2, latency_s=1e-6), "l2 bandwidth is not known"),
+        (
+            "h100",
+            LatencyQuestion(level=Level.F32, latency_cycles=4, bytes_per_s=1e9),
+            "no bandwidth",
+        ),
+        ("h100", LatencyQuestion(level=Level.DRAM, latency_s=0.0), "latency = 0"),
+        ("h100", LatencyQuestion(level=Level.DRAM, latency_s=1e-6, clock_hz=-1), "clock = -1"),
+        (
+            "h100",
+            LatencyQuestion(level=Level.DRAM, latency_s=1e-6, bytes_per_s=-1),
+            "bandwidth = -1",
+        ),
+        ("h100", LatencyQuestion(level=Level.DRAM, latency_s=1e-6, ilp=0), "ilp = 0"),
+        ("h100", LatencyQuestion(level=Level.F32, latency_cycles=4, ilp=0), "ilp = 0"),
     ],
 )
 def test_what_cannot_be_told(name, question, says):
@@ -126,10 +138,10 @@ def test_what_cannot_be_told(name, question, says):
     ],
 )
 def test_latencies_of_the_database(name, level, cycles):
-    found = latency(target(name), Question(level=level))
+    found = latency(target(name), LatencyQuestion(level=level))
     assert found.latency_cycles == pytest.approx(cycles)
     assert found.latency_source.startswith(f"latency.{level}_cycles: ")
-    given = latency(target(name), Question(level=level, latency_cycles=cycles))
+    given = latency(target(name), LatencyQuestion(level=level, latency_cycles=cycles))
     assert given.latency_source is None
     assert given.concurrency == found.concurrency
 
@@ -137,7 +149,9 @@ def test_latencies_of_the_database(name, level, cycles):
 def test_bandwidth_of_caches():
     # 5120 bytes a clock at 1410 MHz over 108 SMs; 32 banks of 4 bytes a clock
     a100 = target("a100")
-    assert latency(a100, Question(level=Level.L2)).bytes_per_s == pytest.approx(5120 / 108 * 1410e6)
-    assert latency(a100, Question(level=Level.L1)).per_clock == pytest.approx(128)
-    slow = latency(a100, Question(level=Level.L2, clock_hz=705e6))
+    assert latency(a100, LatencyQuestion(level=Level.L2)).bytes_per_s == pytest.approx(
+        5120 / 108 * 1410e6
+    )
+    assert latency(a100, LatencyQuestion(level=Level.L1)).per_clock == pytest.approx(128)
+    slow = latency(a100, LatencyQuestion(level=Level.L2, clock_hz=705e6))
     assert slow.bytes_per_s == pytest.approx(5120 / 108 * 705e6)

@@ -7,7 +7,7 @@ import pytest
 
 from perfkit.analysis.fits import fits
 from perfkit.analysis.launchable import launchable, reasons
-from perfkit.analysis.obstacles import Demand, Reason, obstacles
+from perfkit.analysis.obstacles import Reason, ResourceDemand, obstacles
 from perfkit.arch import catalog
 from perfkit.arch.types import Target
 from perfkit.errors import UsageError
@@ -39,7 +39,7 @@ def test_one_by_one_and_all_at_once(capability):
     rows = zip(*(column.tolist() for column in columns), strict=True)
     for row, launches, reason in zip(rows, found.tolist(), why.tolist(), strict=True):
         threads, regs, smem, cluster = row
-        demand = Demand(
+        demand = ResourceDemand(
             threads=threads, regs=regs, static_bytes=0, dynamic_bytes=smem, cluster=cluster
         )
         assert launches is (fits(target, demand).launches is True), row

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from perfkit.analysis.overlap import COUNTS, Question, overlap
+from perfkit.analysis.overlap import COUNTS, OverlapQuestion, overlap
 from perfkit.errors import UsageError
 from perfkit.models.engines import Plan, Stage
 from perfkit.models.links import link
@@ -27,7 +27,7 @@ def exact(**changes):
         "handoff_s": 0.0,
         "plan": Plan(chunks=5),
     }
-    return overlap(Question(**given | changes))
+    return overlap(OverlapQuestion(**given | changes))
 
 
 def test_the_arithmetic():
@@ -62,17 +62,19 @@ def test_the_best_count():
 
 def test_rates_of_a_link():
     plan = Plan(chunks=2)
-    pinned = overlap(Question(h2d_bytes=GIB, d2h_bytes=GIB, link=link("pcie3x16"), plan=plan))
+    pinned = overlap(
+        OverlapQuestion(h2d_bytes=GIB, d2h_bytes=GIB, link=link("pcie3x16"), plan=plan)
+    )
     assert pinned.h2d_bytes_per_s == pytest.approx(12e9)
     assert pinned.work.duplex_share == link("pcie3x16").duplex_share
     pageable = overlap(
-        Question(h2d_bytes=GIB, link=link("pcie3x16"), plan=Plan(chunks=2, pinned=False))
+        OverlapQuestion(h2d_bytes=GIB, link=link("pcie3x16"), plan=Plan(chunks=2, pinned=False))
     )
     assert pageable.h2d_bytes_per_s == pytest.approx(6e9)
     assert pageable.d2h_bytes_per_s is None
     assert pageable.work.duplex_share == 1.0
     narrow = overlap(
-        Question(h2d_bytes=GIB, link=link("pcie3x4"), plan=Plan(chunks=2, pinned=False))
+        OverlapQuestion(h2d_bytes=GIB, link=link("pcie3x4"), plan=Plan(chunks=2, pinned=False))
     )
     assert narrow.h2d_bytes_per_s == pytest.approx(3e9)
 

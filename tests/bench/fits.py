@@ -21,7 +21,7 @@ import pandas as pd
 import perfkit
 from perfkit.analysis.diff import diff
 from perfkit.analysis.fits import fits
-from perfkit.analysis.obstacles import Demand
+from perfkit.analysis.obstacles import ResourceDemand
 from perfkit.arch import catalog
 from perfkit.kernel import KernelResources
 
@@ -113,7 +113,7 @@ def whole_libraries() -> None:
     print(f"diff of {KERNELS} kernels: {median_s(lambda: diff(old, new)):.2f} s")
     targets = catalog.targets("all")
     demands = [
-        Demand(threads=256, regs=one.registers_per_thread, static_bytes=0, arch="sm_90")
+        ResourceDemand(threads=256, regs=one.registers_per_thread, static_bytes=0, arch="sm_90")
         for one in old
     ]
     taken = median_s(lambda: [fits(target, demand) for demand in demands for target in targets])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from perfkit.analysis.fits import fits
-from perfkit.analysis.obstacles import Demand
+from perfkit.analysis.obstacles import ResourceDemand
 from perfkit.analysis.validation import verdict
 from perfkit.device.experiments.access_counters import TOGETHER
 from perfkit.device.experiments.checks import check
@@ -223,7 +223,7 @@ class FakeCard:
     def _take_or_refuse(self, function: FakeFunction, launch: Any) -> None:
         compiled = FITS_KERNELS[function.name][2]
         cluster = launch.cluster[0] if launch.cluster else compiled.get("required_cluster", 1)
-        demand = Demand(
+        demand = ResourceDemand(
             threads=launch.threads,
             regs=function.registers,
             static_bytes=function.static_shared_bytes,

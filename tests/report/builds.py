@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from perfkit.analysis.diff import diff
 from perfkit.analysis.fits import fits, no_code, not_compiled, not_known
-from perfkit.analysis.obstacles import Demand
+from perfkit.analysis.obstacles import ResourceDemand
 from tests.report.results import AXPY, STRANGE, TARGETS, kernel
 
 HOPPER, BLACKWELL, PASCAL = TARGETS
 #: static + dynamic are 12,288 B more than a block of the small database's 9.0 gets
-LARGE = Demand(threads=256, regs=40, static_bytes=12288, dynamic_bytes=232448, arch="sm_90")
+LARGE = ResourceDemand(threads=256, regs=40, static_bytes=12288, dynamic_bytes=232448, arch="sm_90")
 
 FITS = (
     fits(HOPPER, replace(LARGE, dynamic_bytes=100000), kernel=AXPY.demangled),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from perfkit.gate.baseline_format import parsed
-from perfkit.gate.changepoint import Change
+from perfkit.gate.changepoint import ChangePoint
 from perfkit.gate.collected import Attempt, GateRun, Stopped
 from perfkit.gate.history import Commit, History, Step, Trace
 from perfkit.gate.timing import compare
@@ -89,7 +89,7 @@ HISTORY = History(
             steps=(
                 Step(
                     first=_SLOWER[8], last=_SLOWER[7], worse=True, before=1.001e-3, after=1.05e-3,
-                    change=Change(at=8, earliest=8, latest=9, ratio=1.049, risk=1.5e-4),
+                    change=ChangePoint(at=8, earliest=8, latest=9, ratio=1.049, risk=1.5e-4),
                     causes=("driver 580.1 -> 590.2",),
                 ),
             ),

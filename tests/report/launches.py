@@ -6,11 +6,10 @@ from pathlib import Path
 
 from perfkit.analysis.block_sizes import Request, Wish
 from perfkit.analysis.diagnose import diagnose
-from perfkit.analysis.latency import Level, Question, latency
+from perfkit.analysis.latency import LatencyQuestion, Level, latency
 from perfkit.analysis.launch import Launch
 from perfkit.analysis.metrics import Metrics, of_profile
-from perfkit.analysis.overlap import Question as Pipeline
-from perfkit.analysis.overlap import overlap
+from perfkit.analysis.overlap import OverlapQuestion, overlap
 from perfkit.analysis.recommend import recommend
 from perfkit.models.engines import Plan
 from perfkit.models.links import link
@@ -23,14 +22,14 @@ _PROFILE = Path(__file__).resolve().parents[1] / "data" / "ncu" / "details.csv"
 HIDING = (
     latency(
         TARGETS[0],
-        Question(level=Level.DRAM, latency_s=600e-9, width_bytes=8, ilp=2),
+        LatencyQuestion(level=Level.DRAM, latency_s=600e-9, width_bytes=8, ilp=2),
         Launch(threads=256, regs=40, smem=0),
     ),
 )
 #: instructions on a capability without a clock, beside products
-ISSUE = tuple(latency(one, Question(level=Level.ISSUE, latency_cycles=4)) for one in TARGETS)
+ISSUE = tuple(latency(one, LatencyQuestion(level=Level.ISSUE, latency_cycles=4)) for one in TARGETS)
 PIPELINE = overlap(
-    Pipeline(
+    OverlapQuestion(
         h2d_bytes=1 << 28,
         d2h_bytes=1 << 27,
         kernel_s=4e-3,

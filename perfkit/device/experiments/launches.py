@@ -12,7 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from perfkit.analysis.fits import fits as verdict
-from perfkit.analysis.obstacles import Demand
+from perfkit.analysis.obstacles import ResourceDemand
 from perfkit.device.backend import Launch
 from perfkit.device.experiments.trial import Ledger
 from perfkit.device.program import build
@@ -135,7 +135,7 @@ def _predicted(trial: Trial, kernel: _Kernel, tried: _Tried) -> bool:
     function = kernel.plain
     fit = verdict(
         trial.target,
-        Demand(
+        ResourceDemand(
             threads=tried.threads,
             regs=function.registers,
             static_bytes=function.static_shared_bytes,

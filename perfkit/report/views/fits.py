@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from perfkit.analysis.fits import Fit
-from perfkit.analysis.obstacles import Change, Obstacle
+from perfkit.analysis.obstacles import Obstacle, Remedy
 from perfkit.report.document import Column, Document, Table
 from perfkit.report.views.origins import telling_apart
 from perfkit.units import format_bytes
@@ -81,7 +81,7 @@ def obstacle_text(fit: Fit, obstacle: Obstacle) -> str:
     )
 
 
-def change_text(change: Change, needed: int | None = None) -> str:
+def change_text(change: Remedy, needed: int | None = None) -> str:
     """What to do about it; ``needed`` is what the launch asks for now."""
     less = (needed or 0) - (change.value or 0)
     return _CHANGES[change.kind].format(value=change.value, target=change.target, less=less)
@@ -263,7 +263,7 @@ def _result(fit: Fit) -> dict[str, Any]:
     }
 
 
-def _change(change: Change, needed: int | None) -> dict[str, Any]:
+def _change(change: Remedy, needed: int | None) -> dict[str, Any]:
     return {
         "kind": change.kind,
         "value": change.value,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perfkit.analysis.fits import fits
-from perfkit.analysis.obstacles import Change, Demand
+from perfkit.analysis.obstacles import Remedy, ResourceDemand
 from perfkit.arch import catalog
 from perfkit.report import csv, markdown, text
 from perfkit.report.views import fits as view
@@ -17,7 +17,7 @@ KIB = 1024
 def verdict(name, **given):
     (target,) = catalog.targets(name)
     numbers = {"threads": 256, "regs": 32, "static_bytes": 0} | given
-    return fits(target, Demand(**numbers), kernel="k")
+    return fits(target, ResourceDemand(**numbers), kernel="k")
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_fit_says_how_many_blocks_and_on_what_condition():
 
 def test_every_kind_of_change_has_words():
     for kind in view._CHANGES:
-        words = view.change_text(Change(kind=kind, value=64, target="sm_90a"), 100)
+        words = view.change_text(Remedy(kind=kind, value=64, target="sm_90a"), 100)
         assert words
         assert "None" not in words
 
