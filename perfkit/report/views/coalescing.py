@@ -8,6 +8,7 @@ from typing import Any, Final
 from perfkit.analysis.access import Coalescing
 from perfkit.analysis.structs import Struct
 from perfkit.models.coalescing import SECTOR_BYTES
+from perfkit.models.l2 import turns
 from perfkit.record import record
 from perfkit.report.document import Column, Document, Table
 from perfkit.report.views import access as words
@@ -17,6 +18,12 @@ _MOST_LINES: Final = 8  #: of a picture
 _SECTORS: Final = (
     "a transaction, as the Best Practices Guide calls it, is the access to one sector of 32 bytes; "
     "four sectors make a cache line of 128 bytes, of which only those that are touched move"
+)
+
+
+_TURNS: Final = (
+    "store turns: what a store takes of L2, by the counters of an H200: a turn for each sector and "
+    "one more for each line with a sector that is written in part; 1.5 for each line at least"
 )
 
 
@@ -45,6 +52,7 @@ _COLUMNS: Final[tuple[tuple[Column, Callable[[Coalescing], Any]], ...]] = (
     (Column("asked_bytes", "asked", "bytes"), lambda f: f.detail.asked_bytes),
     (Column("moved_bytes", "moved", "bytes"), lambda f: f.detail.moved_bytes),
     (Column("efficiency", "efficiency", "ratio"), lambda f: f.detail.efficiency),
+    (Column("l2_store_turns", "store turns", "count"), lambda f: turns(stores=[f.detail])),
     (
         Column("block_sectors", "block sectors", "count"),
         lambda f: words.of_block(f, f.block_sectors),
@@ -155,6 +163,8 @@ def _notes(found: Sequence[Coalescing]) -> list[str]:
                 f"{detail.used_bytes} B of memory"
             )
     notes.append(_SECTORS)
+    if any(one.detail.lanes for one in found):
+        notes.append(_TURNS)
     notes.append("efficiency: bytes used over bytes moved, in sectors of 32 bytes")
     notes.append("byte 0 is the start of the array, taken as aligned (cudaMalloc gives 256 bytes)")
     return list(dict.fromkeys(notes))
@@ -173,6 +183,8 @@ def content(found: Sequence[Coalescing], struct: Struct | None = None) -> dict[s
                 "used_bytes": one.detail.used_bytes,
                 "moved_bytes": one.detail.moved_bytes,
                 "efficiency": one.detail.efficiency,
+                "l2_load_turns": turns(loads=[one.detail]),
+                "l2_store_turns": turns(stores=[one.detail]),
                 "misaligned_bytes": one.detail.misaligned_bytes,
                 "aligned_sectors": one.detail.aligned_sectors,
                 "block_requests": one.requests,

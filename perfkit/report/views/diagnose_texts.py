@@ -96,7 +96,9 @@ TEXTS: Final[dict[Symptom, Words]] = {
         "loads use part of what they fetch", "uncoalesced or misaligned addresses", _LAYOUT
     ),
     Symptom.UNCOALESCED_STORES: Words(
-        "stores use part of what they write", "uncoalesced or misaligned addresses", _LAYOUT
+        "stores use part of what they write",
+        "uncoalesced or misaligned addresses; L2 takes a turn more for each line written in part",
+        _LAYOUT,
     ),
     Symptom.BANK_CONFLICTS_LOADS: Words(
         "shared loads take turns", "lanes of a warp want different words of one bank", _BANKS
