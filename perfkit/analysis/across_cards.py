@@ -1,7 +1,7 @@
 """The same figure on several cards: how far they are apart, and which card is behind.
 
-A card is behind where it can be told from the fastest: the intervals of both do not touch. Without
-intervals (one run each) nothing is told.
+A card is behind where it can be told from the best: the intervals of both do not touch. Figures
+that never have intervals are told apart from a given step on.
 """
 
 from __future__ import annotations
@@ -41,17 +41,20 @@ def kernels(report: MeasureReport) -> Iterator[Across]:
 def across(
     name: str,
     values: Sequence[float | None],
-    intervals: Sequence[tuple[float, float] | None],
+    intervals: Sequence[tuple[float, float] | None] = (),
     *,
     more_is_better: bool = False,
+    notable: float = 0.0,
 ) -> Across:
     """One figure.
 
     Args:
         name: of the figure.
         values: by card.
-        intervals: in which each value lies; None: not known.
+        intervals: in which each value lies; None: not known, and nothing is told; empty: it is a
+            figure without.
         more_is_better: of a rate; otherwise it is a time.
+        notable: how far apart figures without intervals must be.
 
     >>> found = across("copy", [1.0, 1.25, None], [(0.99, 1.01), (1.2, 1.3), None])
     >>> found.apart, found.behind
@@ -65,12 +68,9 @@ def across(
     ordered = sorted(known, key=lambda place: known[place], reverse=more_is_better)
     best, worst = ordered[0], ordered[-1]
     low, high = sorted((known[best], known[worst]))
-    return Across(
-        name=name,
-        values=tuple(values),
-        apart=high / low - 1,
-        behind=worst if _distinct(intervals[best], intervals[worst]) else None,
-    )
+    apart = high / low - 1
+    told = _distinct(intervals[best], intervals[worst]) if intervals else apart >= notable
+    return Across(name=name, values=tuple(values), apart=apart, behind=worst if told else None)
 
 
 def _distinct(one: tuple[float, float] | None, other: tuple[float, float] | None) -> bool:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 #: group of memory figures -> level of the model; shared memory and L1 are one there
 LEVELS: Final = {"dram": "dram", "l2": "l2", "l1": "l1", "shared": "l1"}
 
+#: the message of a group that Ctrl-C ended
+INTERRUPTED: Final = "interrupted"
+
 
 @record
 class Ceiling:
@@ -69,6 +72,10 @@ class CeilingsReport:
     environment: Environment
     ceilings: tuple[Compared, ...]
     unmeasured: tuple[Unmeasured, ...]
+
+    @property
+    def interrupted(self) -> bool:
+        return any(one.message == INTERRUPTED for one in self.unmeasured)
 
 
 def compared(found: Iterable[Ceiling], target: Target | None) -> tuple[Compared, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from perfkit.analysis.environment import prefix, told
 from perfkit.cli import options, talk
 from perfkit.cli.emit import emit
 from perfkit.cli.help import examples, new_app
@@ -14,6 +15,8 @@ from perfkit.cli.interrupts import terminable
 from perfkit.errors import EXIT_INTERRUPTED, DeviceError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from perfkit.analysis.measured_ceilings import Ceiling, CeilingsReport
 
 app = new_app()
@@ -23,13 +26,14 @@ app = new_app()
     epilog=examples(
         "perfkit ceilings",
         "perfkit ceilings --only dram,tensor -f json -o own.json",
-        "perfkit ceilings --device 1 --quick",
+        "perfkit ceilings --device all --quick -f json -o ours.json",
     )
 )
 def ceilings(
     device: Annotated[
-        int, typer.Option("--device", metavar="N", help="Which card, as CUDA counts them.")
-    ] = 0,
+        str,
+        typer.Option("--device", metavar="NUMBERS", help="Which cards: 0, 0,1 or all."),
+    ] = "0",
     only: Annotated[
         str | None,
         typer.Option(
@@ -45,52 +49,61 @@ def ceilings(
     format: options.FormatOption = options.Format.TABLE,  # noqa: A002
     output: options.OutputOption = None,
 ) -> None:
-    """Measure how fast the card at hand really is, part by part.
+    """Measure how fast the cards at hand really are, part by part.
 
     Bandwidths, rates of arithmetic, latencies, copies and launches. Every figure is the best over
     many access mixes and launch shapes, with the clock that was held and what the data sheet says.
     'perfkit roofline' and others read the JSON file: --ceilings own.json.
     """
-    from perfkit.device.ceilings import measure_ceilings
+    from perfkit.device.ceilings import groups_of, measure_ceilings
     from perfkit.device.child import Limits
-    from perfkit.report.views import ceilings as view
+    from perfkit.device.items import devices_of
+    from perfkit.report.views import ceilings_cards as view
 
-    groups = [name.strip() for name in only.split(",")] if only is not None else []
+    # a typing error is told before a card is asked for
+    groups = groups_of([name.strip() for name in only.split(",")] if only is not None else [])
     with terminable():
-        report = measure_ceilings(
-            device,
+        reports = measure_ceilings(
+            devices_of(device),
             groups=groups,
             quick=quick,
             limits=Limits(seconds=time_limit),
             on_ceiling=_tell,
         )
-    if not report.ceilings:
-        raise _nothing(report)
+    if not any(report.ceilings for report in reports):
+        if any(report.interrupted for report in reports):
+            raise typer.Exit(EXIT_INTERRUPTED)
+        raise _nothing(reports)
     emit(
         "ceilings",
-        document=lambda: view.document(report),
-        content=lambda: view.content(report),
+        document=lambda: view.document(reports),
+        content=lambda: view.content(reports),
         format=format,
         output=output,
     )
-    if report.unmeasured:
-        for one in report.unmeasured:
-            talk.note(f"{one.group} is not measured: {one.message}")
-        ended = any(one.message == "interrupted" for one in report.unmeasured)
-        raise typer.Exit(EXIT_INTERRUPTED if ended else DeviceError.exit_code)
+    for text in told([(report.environment, _unmeasured(report)) for report in reports]):
+        talk.note(text)
+    if any(report.interrupted for report in reports):
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if any(report.unmeasured for report in reports):
+        raise typer.Exit(DeviceError.exit_code)
 
 
-def _tell(ceiling: Ceiling) -> None:
+def _unmeasured(report: CeilingsReport) -> Iterator[str]:
+    return (f"{one.group} is not measured: {one.message}" for one in report.unmeasured)
+
+
+def _tell(index: int | None, ceiling: Ceiling) -> None:
     """Each figure as it comes, where somebody watches."""
     if sys.stderr is not None and sys.stderr.isatty():
         from perfkit.report.views.ceilings import amount
 
         shown = amount(ceiling.value, ceiling.unit)
-        talk.note(f"{ceiling.group} {ceiling.name}: {shown.text if shown else '-'}")
+        talk.note(f"{prefix(index)}{ceiling.group} {ceiling.name}: {shown.text if shown else '-'}")
 
 
-def _nothing(report: CeilingsReport) -> DeviceError:
-    first = report.unmeasured[0] if report.unmeasured else None
+def _nothing(reports: Sequence[CeilingsReport]) -> DeviceError:
+    first = next((one for report in reports for one in report.unmeasured), None)
     return DeviceError(
         f"nothing could be measured: {first.message if first else 'this card has none of it'}",
         hint=first.hint if first else None,

@@ -211,8 +211,14 @@ def _measure(
 
         return tune_gemm(device, here, question, how)
 
-    known = next(iter(question.roofs.ceilings), None)
-    tune(work, tuning, ceilings=known, format=format, output=output, drawing=drawing)
+    tune(
+        work,
+        tuning,
+        ceilings=question.roofs.ceilings,
+        format=format,
+        output=output,
+        drawing=drawing,
+    )
 
 
 def _refuse_what_excludes(

@@ -63,7 +63,7 @@ def measure(
         typer.Option(
             "--ceilings",
             metavar="FILE",
-            help="Measured ceilings of this card, in place of its data sheet: perfkit ceilings.",
+            help="Measured ceilings of the cards, in place of data sheets: perfkit ceilings.",
         ),
     ] = None,
     drawing: ChartOptions,

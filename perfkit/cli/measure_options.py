@@ -214,11 +214,11 @@ def _size(text: str, option: str) -> int:
     raise UsageError(f"{option}: {text!r} is no size", hint="write 16M, 4096 or 1<<24")
 
 
-def ceilings(path: Path | None) -> Ceilings | None:
-    """What a ceilings file holds."""
-    from perfkit.readers.ceilings import read
+def ceilings(path: Path | None) -> tuple[Ceilings, ...]:
+    """What a ceilings file holds, of each card that it is about."""
+    from perfkit.readers.ceilings import read_cards
 
-    return None if path is None else read(path)
+    return () if path is None else read_cards(path)
 
 
 def tell_failures(report: MeasureReport) -> None:

@@ -69,7 +69,7 @@ def tune(
     work: Callable[[Try], Tuning],
     mine: TuneOptions,
     *,
-    ceilings: Ceilings | None,
+    ceilings: Sequence[Ceilings],
     format: options.Format,  # noqa: A002
     output: Path | None,
     drawing: ChartOptions | None = None,

@@ -9,8 +9,11 @@ from perfkit.analysis.prediction import Machine
 from perfkit.arch import catalog
 from perfkit.device.properties import Device, target_of
 from perfkit.errors import UsageError
+from perfkit.readers.ceilings import of_one_product
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from perfkit.arch.types import Gpu
     from perfkit.models.roofs import Ceilings
 
@@ -41,6 +44,20 @@ def machine_of(device: Device, ceilings: Ceilings | None = None) -> Machine:
         l2_bytes=device.l2_bytes,
         missing=missing,
     )
+
+
+def ceilings_of(device: Device, known: Sequence[Ceilings]) -> Ceilings | None:
+    """What bounds a card: its own ceilings, else the best of the cards of its product.
+
+    Args:
+        device: the card.
+        known: those of each card of a file; of another product alone they are given all the same,
+            for ``machine_of`` to refuse.
+    """
+    own = [one for one in known if one.uuid == device.uuid]
+    gpu = None if own or not known else target_of(device).gpu
+    alike = own or [one for one in known if gpu and one.gpu == gpu.key] or list(known[:1])
+    return of_one_product(alike) if alike else None
 
 
 def _as_told(device: Device) -> Gpu:

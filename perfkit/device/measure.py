@@ -17,7 +17,7 @@ from perfkit.analysis.measurement import Failed, MeasureReport
 from perfkit.device.cards import Cards, number
 from perfkit.device.child import End, Failure, Limits, Outcome, run_child
 from perfkit.device.environment import environment, neighbours
-from perfkit.device.machine import machine_of
+from perfkit.device.machine import ceilings_of, machine_of
 from perfkit.device.measured import measurement
 from perfkit.device.nvml import Monitor
 from perfkit.device.timing import Sampling
@@ -85,7 +85,7 @@ def measure(
     devices: Sequence[Device],
     plan: Plan,
     *,
-    ceilings: Ceilings | None = None,
+    ceilings: Sequence[Ceilings] = (),
     tell: Callable[[str], None] = lambda _: None,
     run: Run = run_child,
 ) -> MeasureReport:
@@ -97,7 +97,7 @@ def measure(
         items: what to measure.
         devices: where.
         plan: how much.
-        ceilings: measured ones, in place of the data sheet.
+        ceilings: measured ones, in place of the data sheet: of each card of a file.
         tell: called with what is being done.
         run: how a child is run.
 
@@ -122,7 +122,7 @@ class _Session:
         device: Device,
         index: int | None,
         plan: Plan,
-        ceilings: Ceilings | None,
+        ceilings: Sequence[Ceilings],
         tell: Callable[[str], None],
         run: Run,
         cards: Cards,
@@ -137,7 +137,7 @@ class _Session:
         self._machine: Machine | None = None
         self._lacks: tuple[str, ...] = ()
         try:
-            self._machine = machine_of(device, ceilings)
+            self._machine = machine_of(device, ceilings_of(device, ceilings))
             self._lacks = self._machine.missing
         except UnknownTarget as error:
             self._lacks = (error.message,)

@@ -40,7 +40,7 @@ class Try:
 
     most: int
     plan: Plan
-    ceilings: Ceilings | None = None
+    ceilings: Sequence[Ceilings] = ()
     tell: Callable[[str], None] = lambda _: None
 
 

@@ -104,6 +104,7 @@ class Ceilings:
     #: FLOP/s of one kind of instruction where a type has several: ``bf16/f32 mma.sync``
     instructions: dict[str, float] = field(default_factory=dict)
     launch_s: float | None = None  #: of an empty kernel, between the marks that time any kernel
+    uuid: str | None = None  #: of the card, if the file says so and holds for one
 
 
 def roofs(gpu: Gpu, capability: Capability, clock_hz: int | None = None) -> tuple[Roof, ...]:

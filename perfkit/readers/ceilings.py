@@ -11,12 +11,15 @@
 or null. ``level`` is dram, l2 or l1 (shared memory with it); ``compute`` has the keys of a peak. An
 entry may come several times, for each way of measuring: the best is the ceiling. Other keys are
 passed over, so that whoever writes the file can say how it was measured.
+
+A file about several cards has a list instead, ``"cards": [{"gpu": …, "memory": …}, …]``, of objects
+with the same keys. Of a product the best of its cards is the ceiling: none of them may beat it.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from perfkit import files
 from perfkit.arch import catalog
@@ -26,7 +29,7 @@ from perfkit.kernel import DType
 from perfkit.models.roofs import Ceilings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
 SCHEMA: Final = "perfkit.ceilings/1"
@@ -34,25 +37,72 @@ _MOST_BYTES: Final = 16 * 2**20
 _LEVELS: Final = ("dram", "l2", "l1")
 _SPARSITIES: Final = ("dense", "sparse")
 _UNITS: Final = ("simt", "tensor")
+Key = TypeVar("Key")
 _HINT: Final = "perfkit schema ceilings shows what the file has to hold"
 
 
 def read(path: str | Path) -> Ceilings:
     """The ceilings of a file; raises as ``parse``, and ``InputError`` where it cannot be read."""
-    return parse(files.read(path, _MOST_BYTES, "a file of ceilings"), files.shown(path))
+    return of_one_product(read_cards(path))
+
+
+def read_cards(path: str | Path) -> tuple[Ceilings, ...]:
+    """The same, of each card that the file is about."""
+    return parse_cards(files.read(path, _MOST_BYTES, "a file of ceilings"), files.shown(path))
 
 
 def parse(text: str | bytes, origin: str) -> Ceilings:
-    """The ceilings of a file.
+    """The ceilings of a file, which is about one product.
 
     Args:
         text: what the file holds.
         origin: its name, for messages and for what is made of it.
 
     Raises:
-        InputError: not JSON, of another schema, empty, or a value that cannot be one.
-        UnknownTarget: a product that the database does not hold.
+        InputError: not JSON, of another schema, empty, a product that the database does not hold,
+            several products, or a value that cannot be one.
     """
+    return of_one_product(parse_cards(text, origin))
+
+
+def of_one_product(cards: Sequence[Ceilings]) -> Ceilings:
+    """The best of the cards, each figure by itself.
+
+    Raises:
+        InputError: they are of several products.
+    """
+    first = cards[0]
+    products = dict.fromkeys(one.gpu for one in cards)
+    if len(products) > 1:
+        raise InputError(
+            f"holds ceilings of {' and '.join(products)}: here those of one product are asked for",
+            where=first.origin,
+            hint="perfkit ceilings --device N -f json -o FILE writes those of one card",
+        )
+    if len(cards) == 1:
+        return first
+    return Ceilings(
+        gpu=first.gpu,
+        compute=_best([one.compute for one in cards], max),
+        memory=_best([one.memory for one in cards], max),
+        clock_hz=max((one.clock_hz for one in cards if one.clock_hz), default=None),
+        origin=first.origin,
+        mixes=_best([one.mixes for one in cards], max),
+        latencies_s=_best([one.latencies_s for one in cards], min),
+        instructions=_best([one.instructions for one in cards], max),
+        launch_s=min((one.launch_s for one in cards if one.launch_s), default=None),
+    )
+
+
+def _best(
+    found: Sequence[dict[Key, float]], best: Callable[[list[float]], float]
+) -> dict[Key, float]:
+    keys = dict.fromkeys(key for one in found for key in one)
+    return {key: best([one[key] for one in found if key in one]) for key in keys}
+
+
+def parse_cards(text: str | bytes, origin: str) -> tuple[Ceilings, ...]:
+    """The ceilings of each card of a file; raises as ``parse``, several products apart."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -60,6 +110,21 @@ def parse(text: str | bytes, origin: str) -> Ceilings:
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         found = document.get("schema") if isinstance(document, dict) else type(document).__name__
         raise InputError(f"the schema is {found!r}, not {SCHEMA!r}", where=origin, hint=_HINT)
+    if "cards" not in document:
+        return (_card(document, origin, origin),)
+    # a card that is no product, or that failed, cannot take the place of a data sheet
+    cards = tuple(
+        _card(entry, where, origin)
+        for where, entry in _entries(document, "cards", origin)
+        if entry.get("gpu") is not None and (entry.get("memory") or entry.get("compute"))
+    )
+    if not cards:
+        raise InputError("holds no ceiling of a product", where=origin, hint=_HINT)
+    return cards
+
+
+def _card(document: dict[str, Any], origin: str, file: str) -> Ceilings:
+    """What one object says, which stands at ``origin`` in ``file``."""
     memory: dict[str, float] = {}
     for where, entry in _entries(document, "memory", origin):
         level = _one_of(entry, "level", _LEVELS, where)
@@ -82,12 +147,19 @@ def parse(text: str | bytes, origin: str) -> Ceilings:
         compute=compute,
         memory=memory,
         clock_hz=_number(document, "clock_mhz", origin) * 1e6 if has_clock else None,
-        origin=origin,
+        origin=file,
         mixes=mixes,
         latencies_s=latencies,
         instructions=_instructions(document, origin),
         launch_s=_launch_s(document, origin),
+        uuid=_uuid(document),
     )
+
+
+def _uuid(document: dict[str, Any]) -> str | None:
+    about = document.get("environment")
+    uuid = about.get("uuid") if isinstance(about, dict) else None
+    return uuid if isinstance(uuid, str) else None
 
 
 def _mixes(document: dict[str, Any], origin: str) -> dict[str, float]:

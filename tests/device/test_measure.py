@@ -299,7 +299,7 @@ def test_ceilings_of_this_card_take_the_place_of_the_data_sheet(card):
         mixes={"read": 4e12, "copy": 3e12, "write": 4e12},
     )
     items = small("vector_add", n=2**19)
-    report = measure(items, H200, QUICK, ceilings=ceilings, run=Children(costs(1e-4)))
+    report = measure(items, H200, QUICK, ceilings=[ceilings], run=Children(costs(1e-4)))
     (found,) = report.all
     moved = 3 * 4 * 2**19
     assert found.prediction.bound_s == pytest.approx(moved / 4e12)
@@ -307,10 +307,29 @@ def test_ceilings_of_this_card_take_the_place_of_the_data_sheet(card):
     assert found.prediction.expected_s == pytest.approx(moved * (1 / 3 / 4e12 + 2 / 3 / 3e12))
 
 
+def test_each_of_several_cards_has_its_own_ceilings(card):
+    devices = read_devices(replace(small_l2(), devices=2))
+    ceilings = [
+        Ceilings(
+            gpu="h200-sxm",
+            compute={},
+            memory={"dram": rate},
+            clock_hz=None,
+            origin="ours.json",
+            uuid=device.uuid,
+        )
+        for device, rate in zip(devices, (4e12, 4.4e12), strict=True)
+    ]
+    items = small("vector_add", n=2**19)
+    report = measure(items, devices, QUICK, ceilings=ceilings, run=Children(costs(1e-4)))
+    moved = 3 * 4 * 2**19
+    assert [one.prediction.bound_s for one in report.all] == [moved / 4e12, moved / 4.4e12]
+
+
 def test_ceilings_of_another_card(card):
     ceilings = Ceilings(gpu="a100", compute={}, memory={}, clock_hz=None, origin="a.json")
     with pytest.raises(UsageError, match="ceilings of a100, this is h200-sxm"):
-        measure(small("copy"), H200, QUICK, ceilings=ceilings, run=Children())
+        measure(small("copy"), H200, QUICK, ceilings=[ceilings], run=Children())
 
 
 def test_progress_names_what_is_next(card):

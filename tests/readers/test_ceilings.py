@@ -9,7 +9,7 @@ import pytest
 from perfkit.arch.peaks import PeakKey
 from perfkit.errors import InputError, PerfkitError
 from perfkit.kernel import DType
-from perfkit.readers.ceilings import parse
+from perfkit.readers.ceilings import parse, parse_cards
 from tests.report.schemas import validator
 
 BF16 = {"dtype": "bf16", "accumulate": "f32", "sparsity": "dense", "unit": "tensor"}
@@ -51,6 +51,58 @@ def test_what_an_empty_kernel_takes():
     assert read(others=others[:1]).launch_s is read().launch_s is None
 
 
+def of_cards(*cards):
+    """A file about several cards, which are numbered."""
+    numbered = [
+        {**WHOLE, "environment": {"uuid": f"GPU-{n}"}} | card for n, card in enumerate(cards)
+    ]
+    return json.dumps({"schema": WHOLE["schema"], "gpu": None, "cards": numbered})
+
+
+LOADS = {"group": "latency", "what": "dram", "unit": "s"}
+EMPTY = {"group": "launch", "what": "empty kernel", "unit": "s"}
+
+
+def test_of_several_cards_the_best_of_each_figure_is_the_ceiling():
+    """Card 0 is better at memory, card 1 at all else: neither may beat a bound."""
+    text = of_cards(
+        {"others": [LOADS | {"value": 7e-7}, EMPTY | {"value": 4e-6}]},
+        {
+            "clock_mhz": 1600,
+            "memory": [{"level": "dram", "bytes_per_s": 4e12, "what": "dram read"}],
+            "compute": [BF16 | {"flop_per_s": 7e14, "what": "bf16/f32 wgmma m64"}],
+            "others": [LOADS | {"value": 6e-7}, EMPTY | {"value": 3e-6}],
+        },
+    )
+    found = parse(text, "c.json")
+    assert found.memory == {"dram": 4.369e12}
+    assert list(found.compute.values()) == [7e14]
+    assert (found.clock_hz, found.latencies_s, found.launch_s) == (1.6e9, {"dram": 6e-7}, 3e-6)
+    assert found.instructions == {"bf16/f32 wgmma": 7e14}
+    assert found.mixes == {"read": 4e12}
+    assert (found.gpu, found.origin, found.uuid) == ("h200-sxm", "c.json", None)
+
+
+def test_each_card_has_its_own():
+    first, second = parse_cards(of_cards({}, {"gpu": "a100"}), "c.json")
+    assert (first.uuid, first.gpu) == ("GPU-0", "h200-sxm")
+    assert (second.uuid, second.gpu) == ("GPU-1", "a100-sxm4-80gb")
+    (alone,) = parse_cards(of_cards({"environment": {}}), "c.json")
+    assert alone.uuid is None
+
+
+def test_cards_of_several_products_are_no_question_about_one():
+    with pytest.raises(InputError, match="ceilings of h200-sxm and a100-sxm4-80gb") as error:
+        parse(of_cards({}, {"gpu": "a100"}), "c.json")
+    assert "--device N" in error.value.hint
+
+
+def test_a_card_that_has_none_to_give_is_passed_over():
+    none = {"memory": [], "compute": []}
+    found = parse_cards(of_cards({"gpu": None}, none, {}), "c.json")
+    assert [one.uuid for one in found] == ["GPU-2"]
+
+
 @pytest.mark.parametrize("only", ["memory", "compute"])
 def test_one_of_the_two_is_enough(only):
     other = {"memory": "compute", "compute": "memory"}[only]
@@ -76,6 +128,10 @@ BROKEN = {
     "no object": (json.dumps(WHOLE | {"compute": [1]}), "c.json: compute: is no list"),
     "level": (json.dumps(WHOLE | {"memory": [{"level": "l3"}]}), "memory[0]: level is 'l3'"),
     "dtype": (json.dumps(WHOLE | {"compute": [BF16 | {"dtype": "fp16"}]}), "dtype is 'fp16'"),
+    "cards that are none": (of_cards({"gpu": None}), "holds no ceiling of a product"),
+    "no cards": (json.dumps(WHOLE | {"cards": []}), "holds no ceiling of a product"),
+    "no list of cards": (json.dumps(WHOLE | {"cards": {}}), "c.json: cards: is no list"),
+    "a broken card": (of_cards({}, {"memory": [{"level": "l3"}]}), "cards[1]: memory[0]: level"),
     "unit": (json.dumps(WHOLE | {"compute": [BF16 | {"unit": ["x"]}]}), "unit is ['x']"),
 }
 

@@ -12,7 +12,7 @@ from perfkit.report.views import (
     banks,
     baseline,
     carveout,
-    ceilings,
+    ceilings_cards,
     coalescing,
     diagnose,
     diff,
@@ -75,8 +75,13 @@ VIEWS = {
     ),
     "ceilings": (
         "ceilings",
-        lambda: ceilings.document(measured.CEILINGS),
-        lambda: ceilings.content(measured.CEILINGS),
+        lambda: ceilings_cards.document([measured.CEILINGS]),
+        lambda: ceilings_cards.content([measured.CEILINGS]),
+    ),
+    "ceilings-two-cards": (
+        "ceilings",
+        lambda: ceilings_cards.document(measured.CEILINGS_OF_TWO),
+        lambda: ceilings_cards.content(measured.CEILINGS_OF_TWO),
     ),
     "validate": (
         "validate",

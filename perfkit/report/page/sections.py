@@ -102,13 +102,14 @@ SECTIONS: Final[dict[str, tuple[Rows, ...]]] = {
     ),
     "diagnose": (Rows("launches[].findings", tally="symptom"),),
     "overlap": (Rows("engines"), Rows("counts", title="Other numbers of chunks")),
-    "ceilings": (
-        Rows("memory", ("level", "what", "bytes_per_s", "datasheet", "share", "how")),
-        Rows(
-            "compute",
-            ("what", "dtype", "accumulate", "unit", "flop_per_s", "datasheet", "share", "how"),
-        ),
-        Rows("others", ("group", "what", "value", "unit", "datasheet", "share", "how")),
+    "ceilings": tuple(
+        Rows(holder + part, (*keys, "datasheet", "share", "how"), title=title)
+        for holder in ("", "cards[].")
+        for part, title, keys in (
+            ("memory", "Memory", ("level", "what", "bytes_per_s")),
+            ("compute", "Arithmetic", ("what", "dtype", "accumulate", "unit", "flop_per_s")),
+            ("others", "Latencies, copies, launches", ("group", "what", "value", "unit")),
+        )
     ),
     "measure": (
         Rows(

@@ -30,7 +30,7 @@ _COLUMNS: Final = (
     Column("sm_clock_hz", "SM clock", "hertz"),
     Column("shape", "best by"),
 )
-_FLAT: Final = (
+FLAT: Final = (
     *(Column(key, key) for key in ("group", "name", "value", "unit", "datasheet", "share")),
     *(Column(key, key) for key in ("share_at_clock", "sm_clock_hz", "throttles", "how")),
     *(Column(key, key) for key in ("tried", "median_of")),
@@ -59,24 +59,26 @@ def amount(value: float | None, unit: str) -> Cell | None:
 
 def document(report: CeilingsReport) -> Document:
     """A table for each kind of figure."""
-    titles = dict.fromkeys(_TITLES.get(one.ceiling.group, "") for one in report.ceilings)
     tables = [
-        _table(title, [c for c in report.ceilings if _TITLES.get(c.ceiling.group, "") == title])
-        for title in titles
+        _table(of, [one for one in report.ceilings if title(one.ceiling.group) == of])
+        for of in dict.fromkeys(title(one.ceiling.group) for one in report.ceilings)
     ]
-    flat = Table(
-        columns=_FLAT, rows=tuple(tuple(_flat(c)[k.key] for k in _FLAT) for c in report.ceilings)
+    return Document(
+        summary=_summary(report),
+        tables=tuple(tables),
+        notes=notes(report),
+        flat=Table(columns=FLAT, rows=tuple(map(flat, report.ceilings))),
     )
-    return Document(summary=_summary(report), tables=tuple(tables), notes=_notes(report), flat=flat)
+
+
+def title(group: str) -> str:
+    """Of the table in which a group stands."""
+    return _TITLES.get(group, "")
 
 
 def _summary(report: CeilingsReport) -> str:
     about = report.environment
-    return (
-        f"{about.device}"
-        + (f" ({about.product})" if about.product else "")
-        + f", driver {about.driver or 'unknown'}, {about.date}"
-    )
+    return f"{about.titled}, driver {about.driver or 'unknown'}, {about.date}"
 
 
 def _table(title: str, found: Sequence[Compared]) -> Table:
@@ -98,27 +100,30 @@ def _table(title: str, found: Sequence[Compared]) -> Table:
     return Table(title=title, columns=_COLUMNS, rows=tuple(rows)).without_empty_columns()
 
 
-def _flat(one: Compared) -> dict[str, Any]:
-    return {
+def flat(one: Compared) -> tuple[Any, ...]:
+    """A row of CSV."""
+    values = {
         **asdict(one.ceiling),
         "datasheet": one.datasheet,
         "share": one.share,
         "share_at_clock": one.share_at_clock,
     }
+    return tuple(values[column.key] for column in FLAT)
 
 
-def _notes(report: CeilingsReport) -> tuple[str, ...]:
-    notes = list(report.environment.notes)
+def notes(report: CeilingsReport) -> tuple[str, ...]:
+    """What disturbed it, held clocks down, or was not measured."""
+    found = list(report.environment.notes)
     held: dict[str, list[str]] = {}
     for one in report.ceilings:
         for text in one.ceiling.throttles:
             held.setdefault(text, []).append(f"{one.ceiling.group} {one.ceiling.name}")
-    notes += [f"{text} while measuring {', '.join(names)}" for text, names in held.items()]
-    notes += [
+    found += [f"{text} while measuring {', '.join(names)}" for text, names in held.items()]
+    found += [
         f"{group.group}: {group.message}" + (f" ({group.hint})" if group.hint else "")
         for group in report.unmeasured
     ]
-    return tuple(notes)
+    return tuple(found)
 
 
 def content(report: CeilingsReport) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from perfkit.analysis.across_cards import kernels
 from perfkit.analysis.environment import label
 from perfkit.report.document import Cell, Column, Table
+from perfkit.report.views import cards
 
 if TYPE_CHECKING:
     from perfkit.analysis.measurement import MeasureReport
@@ -21,7 +22,7 @@ def tables(report: MeasureReport) -> Iterator[Table]:
     names = _names(report)
     columns = (
         Column("name", "kernel"),
-        *(Column(f"device_{place}", name, "seconds") for place, name in enumerate(names)),
+        *cards.columns([device.environment for device in report.devices], "seconds"),
         Column("apart", "apart"),
         Column("slowest", "slowest"),
     )

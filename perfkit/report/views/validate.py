@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, Final
@@ -15,7 +14,7 @@ from perfkit.analysis.validation import (
     ValidationReport,
 )
 from perfkit.report.document import Cell, Column, Document, Table
-from perfkit.report.views import validate_cards
+from perfkit.report.views import cards, validate_cards
 
 _CARD: Final = Column("device", "card")
 _CHECKS: Final = (
@@ -60,7 +59,7 @@ def document(report: ValidationReport) -> Document:
             validate_cards.checks(report) if several else _checks(report),
             _differing(report, several=several),
             validate_cards.figures(report, number) if several else _figures(report),
-            *((validate_cards.cards(report),) if several else ()),
+            *((cards.table([card.environment for card in report.cards]),) if several else ()),
             *(_about(card.environment, several=several) for card in report.cards[:1]),
         ),
         notes=tuple(_notes(report)),
@@ -72,12 +71,10 @@ def _summary(report: ValidationReport) -> str:
     if not report.cards:
         return "no card"
     counts = ", ".join(_count(report, status) for status in Status if _having(report, status))
-    names = Counter(card.environment.titled for card in report.cards)
-    several = len(report.cards) > 1
-    cards = ", ".join(f"{count} x {name}" if several else name for name, count in names.items())
-    about = report.cards[0].environment
+    abouts = [card.environment for card in report.cards]
+    driver = abouts[0].driver or "unknown"
     return (
-        f"{cards}, driver {about.driver or 'unknown'}, {about.date}: {counts} "
+        f"{cards.title(abouts)}, driver {driver}, {abouts[0].date}: {counts} "
         f"(seed {report.seed}{', quick' if report.quick else ''})"
     )
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from perfkit.analysis.environment import label
 from perfkit.analysis.validation import QUESTIONS
 from perfkit.report.document import Cell, Column, Table
+from perfkit.report.views import cards
 
 if TYPE_CHECKING:
     from perfkit.analysis.validation import Check, ValidationReport
@@ -20,21 +20,6 @@ _SUMS: Final = (
     Column("measured", "held against"),
     Column("seconds", "longest", "seconds"),
 )
-_CARDS: Final = (
-    Column("card", "card"),
-    Column("device", "name"),
-    Column("uuid", "UUID"),
-    Column("compute_capability", "capability"),
-    Column("sm_count", "SMs", "count"),
-    Column("max_sm_clock_hz", "highest SM clock", "hertz"),
-    Column("ecc", "ECC", "yes"),
-    Column("mig", "MIG", "yes"),
-)
-
-
-def labels(report: ValidationReport) -> tuple[str, ...]:
-    """What each card is called in the heads of columns."""
-    return tuple(label(card.environment.index) for card in report.cards)
 
 
 def checks(report: ValidationReport) -> Table:
@@ -62,7 +47,7 @@ def checks(report: ValidationReport) -> Table:
 
 
 def _outcomes(report: ValidationReport) -> Iterator[Column]:
-    return (Column(f"card_{place}", name) for place, name in enumerate(labels(report)))
+    return cards.columns([card.environment for card in report.cards])
 
 
 def _by_check(report: ValidationReport) -> dict[str, list[Check | None]]:
@@ -84,12 +69,3 @@ def figures(report: ValidationReport, text: Any) -> Table:
             rows.append((name, figure, *cells))
     columns = (Column("name", "check"), Column("figure", "figure"), *_outcomes(report))
     return Table(title="Figures", columns=columns, rows=tuple(rows))
-
-
-def cards(report: ValidationReport) -> Table:
-    """Which card is which."""
-    rows = []
-    for card, name in zip(report.cards, labels(report), strict=True):
-        values = {**card.environment.content, "card": name, "device": card.environment.titled}
-        rows.append(tuple(values[column.key] for column in _CARDS))
-    return Table(title="Cards", columns=_CARDS, rows=tuple(rows), collapsed=True)
