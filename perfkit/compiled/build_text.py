@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO, Final
 
+from perfkit.compiled.log_lines import clean
+from perfkit.compiled.log_records import symbol_text
 from perfkit.compiled.names import shown_names
 from perfkit.compiled.ptxas_log import LogReader
 from perfkit.compiled.reading import NoKernel, Reading
@@ -24,6 +26,9 @@ _LOOKED_FOR: Final = (
     '--dump-resource-usage print ("Compiling entry function …", "Function properties for …", '
     '"Function …: REG:…")'
 )
+_FAILED: Final = "no kernel: the build failed on line {line}: {text}"
+_FAILURES: Final = (b"ptxas error", b"ptxas fatal")
+_MOST_SHOWN: Final = 200  #: bytes of a line
 _ARCH_HINT: Final = "name it, as with --gpu sm_90"
 _HINT: Final = "build with nvcc -Xptxas -v (or -res-usage) and keep what it writes to stderr"
 
@@ -50,7 +55,7 @@ def read_lines(lines: Iterable[bytes], *, origin: str, arch: str | None = None) 
     """The same of lines with their ends; raises as ``read_text``."""
     troubles = Troubles()
     log, usage = LogReader(troubles), UsageReader(troubles)
-    count = _feed(lines, log, usage)
+    count, failed = _feed(lines, log, usage)
     if log.archs() | usage.archs():
         arch = None  # what the option names need not be what the nameless rest was compiled for
     shown = shown_names(log.names() | usage.names())
@@ -64,16 +69,17 @@ def read_lines(lines: Iterable[bytes], *, origin: str, arch: str | None = None) 
     if not kernels:
         hint = "; ".join(notes) or _HINT
         said = "1 line" if count == 1 else f"{count} lines"
-        raise NoKernel(_LOOKED_FOR.format(lines=said), where=origin, hint=hint)
+        raise NoKernel(failed or _LOOKED_FOR.format(lines=said), where=origin, hint=hint)
     return Reading(kernels=kernels, notes=notes, unread=troubles.nameless)
 
 
-def _feed(lines: Iterable[bytes], log: LogReader, usage: UsageReader) -> int:
-    """Every line to whom it may concern; how many there are.
+def _feed(lines: Iterable[bytes], log: LogReader, usage: UsageReader) -> tuple[int, str | None]:
+    """Every line to whom it may concern; how many there are, and where the compiler failed first.
 
     Words looked for one by one: a pattern of them all takes twenty times as long.
     """
     number, log_waits, usage_waits = 0, False, False
+    failed: str | None = None
     for number, line in enumerate(lines, 1):
         if (
             log_waits
@@ -86,6 +92,8 @@ def _feed(lines: Iterable[bytes], log: LogReader, usage: UsageReader) -> int:
             or b"ptxas fatal" in line
         ):
             log_waits = log.feed(number, line)
+            if failed is None and any(word in line for word in _FAILURES):
+                failed = _FAILED.format(line=number, text=_shown(line))
         if usage_waits or (
             not line.startswith(b"ptxas info")
             and (
@@ -97,4 +105,11 @@ def _feed(lines: Iterable[bytes], log: LogReader, usage: UsageReader) -> int:
         ):
             usage_waits = usage.feed(number, line)
     log.finish()
-    return number
+    return number, failed
+
+
+def _shown(line: bytes) -> str:
+    """From the compiler's name on."""
+    text = clean(line[: 2 * _MOST_SHOWN])
+    start = min((at for word in _FAILURES if (at := text.find(word)) >= 0), default=0)
+    return symbol_text(text[start:][:_MOST_SHOWN])

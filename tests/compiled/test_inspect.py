@@ -55,6 +55,14 @@ def test_a_source_needs_an_architecture():
     ("name", "content", "message", "hint"),
     [
         ("k.log", b"ptxas info    : 0 bytes gmem\n", "no kernel in 1 line of text", "-Xptxas -v"),
+        (
+            "k.log",
+            b"nvcc -c k.cu\n1>  \x1b[31mptxas error   :\x1b[0m Entry function '_Z1kPf' uses too much "
+            b"shared data (0x12000 bytes, 0xc000 max)\r\nptxas fatal   : Ptx assembly aborted\r\n",
+            "the build failed on line 2: ptxas error : Entry function '_Z1kPf' uses too much shared "
+            "data (0x12000 bytes, 0xc000 max)",
+            "-Xptxas -v",
+        ),
         ("k.txt", b"__global__ void k() {}", "is CUDA source, which is not", "rename it to .cu"),
         ("k.bin", b"", "is an empty file, which is not", "cubins"),
     ],
