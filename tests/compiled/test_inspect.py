@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from perfkit.errors import InputError, UsageError
 from tests.compiled.reports import DATA, EXAMPLES
 
 ZOO = DATA / "zoo.sm_90.nvrtc12.cubin"
+TOO_MUCH = "Entry function '_Z1kPf' uses too much shared data (0x12000 bytes, 0xc000 max)"
 
 
 def test_a_cubin_by_its_content(tmp_path):
@@ -57,10 +59,8 @@ def test_a_source_needs_an_architecture():
         ("k.log", b"ptxas info    : 0 bytes gmem\n", "no kernel in 1 line of text", "-Xptxas -v"),
         (
             "k.log",
-            b"nvcc -c k.cu\n1>  \x1b[31mptxas error   :\x1b[0m Entry function '_Z1kPf' uses too much "
-            b"shared data (0x12000 bytes, 0xc000 max)\r\nptxas fatal   : Ptx assembly aborted\r\n",
-            "the build failed on line 2: ptxas error : Entry function '_Z1kPf' uses too much shared "
-            "data (0x12000 bytes, 0xc000 max)",
+            b"nvcc -c k.cu\n1>  \x1b[31mptxas error   :\x1b[0m " + TOO_MUCH.encode() + b"\r\n",
+            f"the build failed on line 2: ptxas error : {TOO_MUCH}",
             "-Xptxas -v",
         ),
         ("k.txt", b"__global__ void k() {}", "is CUDA source, which is not", "rename it to .cu"),
@@ -70,7 +70,7 @@ def test_a_source_needs_an_architecture():
 def test_kinds_that_are_not_read(tmp_path, name, content, message, hint):
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(InputError, match=message) as caught:
+    with pytest.raises(InputError, match=re.escape(message)) as caught:
         inspect(path, arch="sm_90")
     assert caught.value.exit_code == 2
     assert hint in caught.value.hint
