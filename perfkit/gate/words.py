@@ -188,11 +188,14 @@ def _clocks(item: Comparison) -> str:
 
 def _next_step(item: Comparison, one: ChangeEstimate, decision: Decision) -> str:
     m, n = len(item.baseline.values), len(item.candidate.values)
-    have = f"{m} runs each" if m == n else f"{m} and {n} runs"
+    have = f"{m} run{'s' if m > 1 else ''} each" if m == n else f"{m} and {n} runs"
     have = f"{m} pairs" if one.evidence == "pairs" else have
     enough = _fewest(item.policy.false_alarm)
     fixed = {
-        Reason.SINGLE_RUN: f"take {enough} runs (processes) each, or state the noise between runs",
+        Reason.SINGLE_RUN: (
+            f"take {enough} runs (processes) each, or state in perfkit.yaml how they repeat: "
+            "'timing: {noise: 1%}'"
+        ),
         Reason.TOO_FEW_RUNS: f"{have}; {enough} each are the fewest that can decide",
         Reason.CLOCK_CHANGED: "measure both sides in turn, so that they see the same clocks",
         Reason.DRIFT: (

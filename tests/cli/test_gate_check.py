@@ -510,3 +510,21 @@ def test_what_is_neither_is_refused_as_what_it_is_named(
 ):
     (tmp_path / name).write_text(text)
     assert message in refused(["gate", "check", name, "-b", str(base)])
+
+
+def test_what_is_said_of_single_runs_can_be_followed(perfkit, tmp_path):
+    sides = []
+    for name, value in (("old", 100), ("new", 120)):
+        path = tmp_path / f"{name}.csv"
+        path.write_text(f"benchmark,value,unit\nk,{value},us\n", "utf-8")
+        sides.append(str(path))
+    line = ["gate", "check", sides[1], "-b", sides[0], "-f", "json"]
+    done = perfkit(line)
+    (found,) = json.loads(done.out)["verdicts"]
+    assert done.code == 3
+    step = found["next_step"]
+    policy = tmp_path / "perfkit.yaml"
+    policy.write_text(step[step.index("'") + 1 : step.rindex("'")], "utf-8")
+    done = perfkit([*line, "--policy", str(policy)])
+    assert done.code == 1
+    assert json.loads(done.out)["verdicts"][0]["status"] == "fail"
