@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from perfkit.analysis.gemm_block import Block, block
 from perfkit.analysis.gemm_schedule import GemmMachine, Schedule, schedules
 from perfkit.analysis.products import product
-from perfkit.analysis.roofline import Question, roof_and_levels
+from perfkit.analysis.roofline import RooflineQuestion, roof_and_levels
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.models.cluster import ClusterOccupancy, active_clusters, check_cluster
@@ -38,7 +38,7 @@ class GemmQuestion:
     m: int
     n: int
     k: int
-    roofs: Question  #: types, clock and ceilings
+    roofs: RooflineQuestion  #: types, clock and ceilings
     out: DType | None = None  #: of the result; None: the usual one
     swizzle: int = 1  #: width of the bands in which tiles come, in tiles
     regs: int | None = None  #: registers per thread, where they are known

@@ -34,7 +34,7 @@ _CLOCKS_MHZ: Final = (1, 10_000)
 
 
 @record
-class Question:
+class RooflineQuestion:
     """What is asked of every product; what is ``None`` is not known, or not asked."""
 
     dtype: DType
@@ -67,7 +67,7 @@ class Roofline:
     """The answer for one product."""
 
     target: Target
-    question: Question
+    question: RooflineQuestion
     bound: Bound
     roof: Roof | None  #: that decides about the arithmetic; None: nothing is computed
     options: tuple[Option, ...]  #: every roof of the data type
@@ -76,7 +76,7 @@ class Roofline:
     ceilings: Ceilings | None  #: that were used
 
 
-def roofline(target: Target, question: Question) -> Roofline:
+def roofline(target: Target, question: RooflineQuestion) -> Roofline:
     """The least time of a piece of work on a product.
 
     Raises:
@@ -120,14 +120,14 @@ def roofline(target: Target, question: Question) -> Roofline:
     )
 
 
-def roof_and_levels(target: Target, question: Question) -> tuple[Roof, dict[str, Level]]:
+def roof_and_levels(target: Target, question: RooflineQuestion) -> tuple[Roof, dict[str, Level]]:
     """The compute roof and the memory levels, by name, of matrix products; raises as above."""
     ceilings = _ceilings(target, question)
     roof = _choose(target, question, _roofs(target, question, ceilings))
     return roof, {level.name: level for level in _levels(target, question, ceilings)}
 
 
-def _ceilings(target: Target, question: Question) -> Ceilings | None:
+def _ceilings(target: Target, question: RooflineQuestion) -> Ceilings | None:
     gpu = product(target)
     if question.ceilings and question.clock_mhz is not None:
         raise UsageError(
@@ -137,7 +137,7 @@ def _ceilings(target: Target, question: Question) -> Ceilings | None:
     return next((one for one in question.ceilings if one.gpu == gpu.key), None)
 
 
-def _clock_hz(question: Question) -> int | None:
+def _clock_hz(question: RooflineQuestion) -> int | None:
     if question.clock_mhz is None:
         return None
     check_positive("clock_mhz", question.clock_mhz)
@@ -150,17 +150,21 @@ def _clock_hz(question: Question) -> int | None:
     return round(question.clock_mhz * _HERTZ)
 
 
-def _roofs(target: Target, question: Question, ceilings: Ceilings | None) -> tuple[Roof, ...]:
+def _roofs(
+    target: Target, question: RooflineQuestion, ceilings: Ceilings | None
+) -> tuple[Roof, ...]:
     found = roofs(product(target), target.capability, _clock_hz(question))
     return found if ceilings is None else measured_roofs(found, ceilings)
 
 
-def _levels(target: Target, question: Question, ceilings: Ceilings | None) -> tuple[Level, ...]:
+def _levels(
+    target: Target, question: RooflineQuestion, ceilings: Ceilings | None
+) -> tuple[Level, ...]:
     found = levels(product(target), target.capability, _clock_hz(question))
     return found if ceilings is None else measured_levels(found, ceilings)
 
 
-def _choose(target: Target, question: Question, found: tuple[Roof, ...]) -> Roof:
+def _choose(target: Target, question: RooflineQuestion, found: tuple[Roof, ...]) -> Roof:
     if question.clock_mhz is not None:
         published = replace(question, clock_mhz=None)
         roof = _choose(target, published, _roofs(target, published, None))
@@ -180,7 +184,7 @@ def _choose(target: Target, question: Question, found: tuple[Roof, ...]) -> Roof
 
 
 def _compute(
-    target: Target, question: Question, found: tuple[Roof, ...]
+    target: Target, question: RooflineQuestion, found: tuple[Roof, ...]
 ) -> list[tuple[Roof, Load]]:
     """Every unit's share of the work, under its roof."""
     work = question.work
@@ -203,7 +207,7 @@ def _compute(
 
 
 def _vector_roof(
-    target: Target, question: Question, found: tuple[Roof, ...], *, is_only: bool
+    target: Target, question: RooflineQuestion, found: tuple[Roof, ...], *, is_only: bool
 ) -> Roof:
     """SIMT cores in f32, or f64 for f64; in the accumulator's type if only they compute."""
     dtype = DType.F64 if question.dtype is DType.F64 else DType.F32

@@ -12,7 +12,7 @@ from perfkit.analysis.diff import Known, needed
 from perfkit.analysis.fits import Fit, fits, images, no_code, not_known
 from perfkit.analysis.launch import Launch
 from perfkit.analysis.obstacles import ResourceDemand
-from perfkit.analysis.roofline import Question, roofline
+from perfkit.analysis.roofline import RooflineQuestion, roofline
 from perfkit.arch import catalog
 from perfkit.compiled.definitions import source_line
 from perfkit.errors import UsageError
@@ -259,5 +259,5 @@ def _bound(target: Target, asked: Asked) -> Known:
     if target.gpu is None:
         return Known(None, f"{target.label} is no product: write 'on h100', or gpu: h100")
     dtype = DType.parse(asked.dtype or "")
-    question = Question(dtype=dtype, work=operation(asked.operation or "", dtype))
+    question = RooflineQuestion(dtype=dtype, work=operation(asked.operation or "", dtype))
     return Known(roofline(target, question).bound.time_s)

@@ -61,12 +61,12 @@ def roofline(
     >>> round(b.time_s * 1e3, 4), b.bound_by, round(b.peak_flop_per_s / 1e12, 1), b.loads[0].roof
     (0.1389, 'compute', 989.4, 'f16/f32 dense tensor')
     """
-    from perfkit.analysis.roofline import Question
+    from perfkit.analysis.roofline import RooflineQuestion
     from perfkit.analysis.roofline import roofline as answer
     from perfkit.models.operations import operation
 
     kind, one = _dtype(dtype), target_of(target)
-    question = Question(
+    question = RooflineQuestion(
         dtype=kind,
         work=None if op is None else operation(op, kind),
         flops=_plain(flops),
@@ -136,10 +136,10 @@ def gemm(
     """
     from perfkit.analysis.gemm import GemmQuestion
     from perfkit.analysis.gemm_best import estimate_or_best
-    from perfkit.analysis.roofline import Question
+    from perfkit.analysis.roofline import RooflineQuestion
 
     one = target_of(target)
-    roofs = Question(
+    roofs = RooflineQuestion(
         dtype=_dtype(dtype),
         accumulate=None if accumulate is None else _dtype(accumulate),
         clock_mhz=_plain(clock_mhz),

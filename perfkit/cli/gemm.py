@@ -9,7 +9,7 @@ import typer
 
 from perfkit.analysis.gemm import GemmQuestion
 from perfkit.analysis.gemm_best import estimate_or_best
-from perfkit.analysis.roofline import Question
+from perfkit.analysis.roofline import RooflineQuestion
 from perfkit.cli import bound_options, options
 from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit
@@ -121,7 +121,7 @@ def gemm(
         m=m,
         n=n,
         k=k,
-        roofs=Question(
+        roofs=RooflineQuestion(
             dtype=bound_options.required_dtype(dtype),
             accumulate=bound_options.dtype(accumulate, "--accumulate"),
             clock_mhz=clock_mhz,

@@ -97,7 +97,7 @@ def roofline(
         raise UsageError("--op knows its FLOP and bytes", hint="leave out --flops and --bytes")
     with naming("--op"):
         work = None if op is None else operation(op, kind)
-    question = analysis.Question(
+    question = analysis.RooflineQuestion(
         dtype=kind,
         work=work,
         flops=bound_options.number(flops, "--flops", parse_count),

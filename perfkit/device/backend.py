@@ -21,7 +21,7 @@ Dim3 = tuple[int, int, int]
 
 
 @record
-class Launch:
+class LaunchConfig:
     """How a kernel is started. ``cluster`` in blocks; sizes in bytes."""
 
     grid: Dim3
@@ -40,13 +40,13 @@ class Launch:
         return self.block[0] * self.block[1] * self.block[2]
 
 
-def launch_1d(blocks: int, threads: int, dynamic_bytes: int = 0) -> Launch:
+def launch_1d(blocks: int, threads: int, dynamic_bytes: int = 0) -> LaunchConfig:
     """The usual shape.
 
     >>> launch_1d(132, 256).block
     (256, 1, 1)
     """
-    return Launch(grid=(blocks, 1, 1), block=(threads, 1, 1), dynamic_bytes=dynamic_bytes)
+    return LaunchConfig(grid=(blocks, 1, 1), block=(threads, 1, 1), dynamic_bytes=dynamic_bytes)
 
 
 class Memory(Protocol):
@@ -98,7 +98,7 @@ class Function(Protocol):
     def available_dynamic(self, threads: int, blocks: int) -> int | None:
         """Bytes with which the driver says that ``blocks`` fit; None: it says that they do not."""
 
-    def active_clusters(self, launch: Launch) -> int:
+    def active_clusters(self, launch: LaunchConfig) -> int:
         """How many clusters of such a launch the driver says the card holds at once."""
 
 
@@ -139,13 +139,13 @@ class Card(Protocol):
     def launch(
         self,
         function: Function,
-        launch: Launch,
+        launch: LaunchConfig,
         arguments: Sequence[Argument],
         stream: Stream | None = None,
     ) -> None: ...
 
     def prepare(
-        self, function: Function, launch: Launch, arguments: Sequence[Argument]
+        self, function: Function, launch: LaunchConfig, arguments: Sequence[Argument]
     ) -> Callable[[], None]:
         """A launch that is ready: calling it costs the host no more than the driver's call."""
 

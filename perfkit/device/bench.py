@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.measurement import LaunchFacts
-from perfkit.device.backend import Launch, launch_1d
+from perfkit.device.backend import LaunchConfig, launch_1d
 from perfkit.device.compared import Check, compared
 from perfkit.device.elements import ELEMENTS, as_numbers
 from perfkit.device.program import build, build_path, build_text
@@ -55,7 +55,7 @@ class Bench:
             found.allow_dynamic(case.launch.dynamic_bytes)
         return found
 
-    def launch(self, case: Case, function: Function) -> Launch:
+    def launch(self, case: Case, function: Function) -> LaunchConfig:
         """The case's launch; a persistent one has as many blocks as the card holds at once."""
         launch = case.launch
         if case.persistent is None:
@@ -63,7 +63,7 @@ class Bench:
         held = self._held(launch, function) // case.persistent * case.persistent
         return replace(launch, grid=(min(launch.grid[0], max(held, case.persistent)), 1, 1))
 
-    def _held(self, launch: Launch, function: Function) -> int:
+    def _held(self, launch: LaunchConfig, function: Function) -> int:
         if launch.cluster is not None:
             x, y, z = launch.cluster
             return function.active_clusters(launch) * x * y * z

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from perfkit.access import require_cuda
-from perfkit.device.backend import Argument, Launch, Memory, TensorShape
+from perfkit.device.backend import Argument, LaunchConfig, Memory, TensorShape
 from perfkit.device.cuda_function import CudaFunction, check, driver_errors, launch_config, packed
 from perfkit.device.properties import Device, read_device, target_of
 from perfkit.errors import InvalidLaunch
@@ -142,7 +142,7 @@ class CudaCard:
     def launch(
         self,
         function: Any,
-        launch: Launch,
+        launch: LaunchConfig,
         arguments: Sequence[Argument],
         stream: Any = None,
     ) -> None:
@@ -151,7 +151,7 @@ class CudaCard:
     def prepare(
         self,
         function: Any,
-        launch: Launch,
+        launch: LaunchConfig,
         arguments: Sequence[Argument],
         stream: Any = None,
     ) -> Callable[[], None]:

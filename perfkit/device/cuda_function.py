@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Final
 
-from perfkit.device.backend import Argument, Launch
+from perfkit.device.backend import Argument, LaunchConfig
 from perfkit.errors import DeviceError, InvalidLaunch
 
 #: what went wrong in the driver's word -> what the user can do
@@ -107,7 +107,7 @@ class CudaFunction:
         status, found = ask(self.handle, blocks, threads)
         return None if int(status) else int(found)
 
-    def active_clusters(self, launch: Launch) -> int:
+    def active_clusters(self, launch: LaunchConfig) -> int:
         from cuda.bindings import driver
 
         config = launch_config(launch, 0)
@@ -133,7 +133,7 @@ def packed(argument: Argument) -> Any:
     )
 
 
-def launch_config(launch: Launch, stream: int) -> Any:
+def launch_config(launch: LaunchConfig, stream: int) -> Any:
     from cuda.bindings import driver
 
     config = driver.CUlaunchConfig()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.attention_expected import FusedAttention
 from perfkit.device import matrix_source as source
-from perfkit.device.backend import Launch
+from perfkit.device.backend import LaunchConfig
 from perfkit.errors import UsageError
 from perfkit.kernel import DType
 from perfkit.models.attention_time import Tile
@@ -66,7 +66,7 @@ class AttentionKernel:
 
     text: str
     name: str
-    launch: Launch
+    launch: LaunchConfig
 
 
 def kernel(problem: Attention) -> AttentionKernel:
@@ -103,7 +103,7 @@ def kernel(problem: Attention) -> AttentionKernel:
     return AttentionKernel(
         text=source.text_of("flash_attention.cu", macros),
         name="flash_attention",
-        launch=Launch(
+        launch=LaunchConfig(
             grid=(p.q_rows // _TILE_Q, p.heads, 1),
             block=(32 * _WARPS, 1, 1),
             # the queries, and two tiles of keys and values each

@@ -12,7 +12,7 @@ from perfkit.record import record
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from perfkit.device.backend import Launch, TensorShape
+    from perfkit.device.backend import LaunchConfig, TensorShape
     from perfkit.models.gemm_tile import Tiling
     from perfkit.models.gemm_traffic import Problem
 
@@ -69,15 +69,15 @@ class MatrixKernel:
     flops: int
     least_bytes: int  #: each operand read once, the result written once
 
-    def launch(self, resident_blocks: int) -> Launch:
+    def launch(self, resident_blocks: int) -> LaunchConfig:
         """The launch on a card that holds so many of its blocks at once."""
-        from perfkit.device.backend import Launch
+        from perfkit.device.backend import LaunchConfig
 
         blocks = self.tiles
         if self.is_persistent:
             blocks = min(blocks, resident_blocks // self.cluster * self.cluster)
         cluster = (self.cluster, 1, 1) if self.cluster > 1 else None
-        return Launch(
+        return LaunchConfig(
             grid=(blocks, 1, 1),
             block=(self.threads, 1, 1),
             dynamic_bytes=self.dynamic_bytes,

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from perfkit.errors import InvalidLaunch
 
 if TYPE_CHECKING:
-    from perfkit.device.backend import Function, Launch
+    from perfkit.device.backend import Function, LaunchConfig
     from perfkit.device.properties import Device
 
 
-def refuse_impossible(launch: Launch, function: Function, device: Device) -> None:
+def refuse_impossible(launch: LaunchConfig, function: Function, device: Device) -> None:
     """Hold a launch against the limits of the kernel and the card.
 
     Args:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from perfkit.analysis.expression import Expression
 from perfkit.analysis.prediction import Demand, Flow
-from perfkit.device.backend import Dim3, Launch
+from perfkit.device.backend import Dim3, LaunchConfig
 from perfkit.device.elements import ELEMENTS, element
 from perfkit.device.workload import Array, Case, Code, Fill, Reference, Role, Scalar
 from perfkit.errors import UsageError
@@ -82,7 +82,7 @@ def case_of(spec: KernelSpec) -> Case:
     order = [_name_of(text) for text in spec.arguments]
     return Case(
         code=Code(kernel=spec.kernel, path=spec.path, defines=spec.defines),
-        launch=Launch(
+        launch=LaunchConfig(
             grid=_dimensions(spec.grid, names, "--grid"),
             block=block,
             dynamic_bytes=dynamic,

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.prediction import Chain, Demand
-from perfkit.device.backend import Launch
+from perfkit.device.backend import LaunchConfig
 from perfkit.device.elements import ELEMENTS
 from perfkit.errors import UsageError
 from perfkit.record import record
@@ -115,7 +115,7 @@ class Case:
     """A kernel with all sizes chosen."""
 
     code: Code
-    launch: Launch
+    launch: LaunchConfig
     arrays: tuple[Array, ...]
     arguments: tuple[str | Scalar | Map, ...]  #: names of arrays, or what else it gets
     demand: Demand

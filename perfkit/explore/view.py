@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from perfkit.analysis.curves import Curve, curves
 from perfkit.analysis.launch import Launch
-from perfkit.analysis.roofline import Question, Roofline, roofline
+from perfkit.analysis.roofline import Roofline, RooflineQuestion, roofline
 from perfkit.errors import PerfkitError
 from perfkit.explore.commands import DEFAULT_DTYPE, WORK, occupancy_command, roofline_command
 from perfkit.explore.fields import FIELDS
@@ -244,7 +244,7 @@ def _bound(state: State, target: Target) -> Roofline | None:
     if not state.op.strip() or target.gpu is None:
         return None
     dtype = DType.parse(state.dtype.strip() or DEFAULT_DTYPE)
-    return roofline(target, Question(dtype=dtype, work=operation(state.op, dtype)))
+    return roofline(target, RooflineQuestion(dtype=dtype, work=operation(state.op, dtype)))
 
 
 def _panel(table: Table, binding: tuple[str, ...]) -> Iterator[Panel]:

@@ -10,7 +10,7 @@ from perfkit.analysis.gemm import GemmQuestion, estimate
 from perfkit.analysis.gemm_best import estimate_or_best
 from perfkit.analysis.gemm_rank import rank
 from perfkit.analysis.gemm_schedule import in_a_column
-from perfkit.analysis.roofline import Question
+from perfkit.analysis.roofline import RooflineQuestion
 from perfkit.arch import catalog
 from perfkit.errors import InvalidLaunch, UnknownTarget, UsageError
 from perfkit.kernel import DType
@@ -28,7 +28,7 @@ def target(name):
 
 
 def question(m=4096, n=4096, k=4096, dtype="f16", **more):
-    return GemmQuestion(m=m, n=n, k=k, roofs=Question(dtype=DType(dtype)), **more)
+    return GemmQuestion(m=m, n=n, k=k, roofs=RooflineQuestion(dtype=DType(dtype)), **more)
 
 
 def loads(found):
@@ -92,7 +92,7 @@ def test_l2_bandwidth_sets_no_bound_but_is_expected():
         '{"schema": "perfkit.ceilings/1", "gpu": "h100-sxm5", '
         '"memory": [{"level": "l2", "bytes_per_s": 1e12}]}'
     )
-    known = Question(dtype=DType.F16, ceilings=(parse(content, "c.json"),))
+    known = RooflineQuestion(dtype=DType.F16, ceilings=(parse(content, "c.json"),))
     without = estimate(target("h100"), question(), USUAL)
     found = estimate(target("h100"), replace(question(), roofs=known), USUAL)
     assert loads(found)["l2"].amount == 32 * 2 * 4096**2 * 2 + 2 * 4096**2
@@ -117,7 +117,7 @@ def test_a_measured_rate_of_all_sms_does_not_bound_a_few():
         '{"schema": "perfkit.ceilings/1", "gpu": "h100-sxm5", "compute": [{"dtype": "f16", '
         '"accumulate": "f32", "sparsity": "dense", "unit": "tensor", "flop_per_s": 7e14}]}'
     )
-    known = Question(dtype=DType.F16, ceilings=(parse(content, "c.json"),))
+    known = RooflineQuestion(dtype=DType.F16, ceilings=(parse(content, "c.json"),))
     peak = 2 * 2048 * 132 * 1830e6
     few = estimate(target("h100"), replace(question(128, 512), roofs=known), USUAL)
     assert loads(few)["tensor"].time_s == pytest.approx(132 * 2 * 128 * 128 * 4096 / peak)
@@ -217,7 +217,7 @@ def test_what_cannot_be_asked(name, asked, t, error, says):
 
 
 def test_tiles_are_for_dense_products():
-    sparse = replace(question(), roofs=Question(dtype=DType.F16, sparsity="sparse"))
+    sparse = replace(question(), roofs=RooflineQuestion(dtype=DType.F16, sparsity="sparse"))
     with pytest.raises(UsageError, match="dense products"):
         estimate(target("h100"), sparse, USUAL)
 

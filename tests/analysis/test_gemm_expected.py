@@ -12,7 +12,7 @@ import pytest
 from perfkit.analysis.gemm import GemmQuestion, estimate
 from perfkit.analysis.gemm_expected import TiledProduct
 from perfkit.analysis.prediction import Machine
-from perfkit.analysis.roofline import Question
+from perfkit.analysis.roofline import RooflineQuestion
 from perfkit.arch import catalog
 from perfkit.arch.types import Target
 from perfkit.kernel import DType
@@ -129,7 +129,7 @@ def test_nothing_is_faster_than_the_bound():
             n=p.n,
             k=p.k,
             out=p.out,
-            roofs=Question(dtype=p.dtype, ceilings=(CEILINGS,)),
+            roofs=RooflineQuestion(dtype=p.dtype, ceilings=(CEILINGS,)),
             instruction=(64, t.tile_n, 256 // p.dtype.bits),
         )
         assert estimate(target, asked, t).schedule.bound.time_s <= float(row["us"]) * 1e-6
@@ -145,7 +145,7 @@ WIDE = product(
 def test_it_is_the_model_of_perfkit_gemm():
     """But for the order of the blocks, which no cluster cares about."""
     target = Target(label="h200-sxm", capability=H200.capability, gpu=H200.gpu)
-    known = Question(dtype=DType.BF16, ceilings=(CEILINGS,))
+    known = RooflineQuestion(dtype=DType.BF16, ceilings=(CEILINGS,))
     asked = GemmQuestion(m=4096, n=4096, k=4096, roofs=known, instruction=(64, 256, 16))
     found = estimate(target, asked, WIDE.tiling).schedule
     assert WIDE.expected_s(H200, 1) == pytest.approx(found.expected_s, rel=0.02)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perfkit.analysis.gemm import GemmQuestion
 from perfkit.analysis.gemm_rank import rank
-from perfkit.analysis.roofline import Question
+from perfkit.analysis.roofline import RooflineQuestion
 from perfkit.arch import catalog
 from perfkit.arch.types import Target
 from perfkit.kernel import DType
@@ -15,7 +15,7 @@ def test_clusters_of_four_do_not_tie_with_clusters_of_two_on_an_h200():
     h200 = Target(
         label="h200-sxm", capability=catalog.capability("9.0"), gpu=catalog.gpu("h200-sxm")
     )
-    question = GemmQuestion(m=4096, n=4096, k=4096, roofs=Question(dtype=DType.BF16))
+    question = GemmQuestion(m=4096, n=4096, k=4096, roofs=RooflineQuestion(dtype=DType.BF16))
     best = rank(h200, question, limit=5).best
     assert {one.tiling.cluster_m * one.tiling.cluster_n for one in best} == {2}
     # the fastest that was measured is among the first five
@@ -27,7 +27,7 @@ def test_blocks_of_whole_tiles_only():
     h200 = Target(
         label="h200-sxm", capability=catalog.capability("9.0"), gpu=catalog.gpu("h200-sxm")
     )
-    question = GemmQuestion(m=1024, n=1024, k=8192, roofs=Question(dtype=DType.BF16))
+    question = GemmQuestion(m=1024, n=1024, k=8192, roofs=RooflineQuestion(dtype=DType.BF16))
     every, whole = rank(h200, question), rank(h200, question, limit=500, is_whole=True)
     assert {one.tiling.split_k for one in every.best} != {1}
     assert {one.tiling.split_k for one in whole.best} == {1}

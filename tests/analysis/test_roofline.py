@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from perfkit.analysis.products import product, products
-from perfkit.analysis.roofline import Question, roofline
+from perfkit.analysis.roofline import RooflineQuestion, roofline
 from perfkit.arch import catalog
 from perfkit.errors import UnknownTarget, UsageError
 from perfkit.kernel import DType
@@ -26,7 +26,7 @@ def target(name):
 def answer(name, dtype, op=None, **more):
     kind = DType(dtype)
     work = operation(op, kind) if op else None
-    return roofline(target(name), Question(dtype=kind, work=work, **more))
+    return roofline(target(name), RooflineQuestion(dtype=kind, work=work, **more))
 
 
 def loads(found):
@@ -191,7 +191,7 @@ def test_every_product_answers_in_every_type_it_has_and_refuses_the_others():
     for gpu in catalog.all_gpus():
         one = target(gpu.key)
         for dtype in DType:
-            question = Question(dtype=dtype, work=operation("gemm:1024", dtype))
+            question = RooflineQuestion(dtype=dtype, work=operation("gemm:1024", dtype))
             has = {roof.dtype for roof in roofs(gpu, one.capability)}
             if dtype not in has:
                 with pytest.raises(UsageError, match=r"no .* arithmetic|no peak rate"):

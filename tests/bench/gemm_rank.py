@@ -15,7 +15,7 @@ import numpy as np
 
 from perfkit.analysis.gemm import GemmQuestion
 from perfkit.analysis.gemm_rank import rank
-from perfkit.analysis.roofline import Question
+from perfkit.analysis.roofline import RooflineQuestion
 from perfkit.arch import catalog
 from perfkit.kernel import DType
 
@@ -35,7 +35,7 @@ def seconds(runs: int, name: str, dtype: str, shape: tuple[int, int, int]) -> tu
     """Tilings compared, and the median time."""
     (target,) = catalog.targets(name)
     m, n, k = shape
-    question = GemmQuestion(m=m, n=n, k=k, roofs=Question(dtype=DType(dtype)))
+    question = GemmQuestion(m=m, n=n, k=k, roofs=RooflineQuestion(dtype=DType(dtype)))
     times = []
     for _ in range(runs):
         start = time.perf_counter()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from perfkit.analysis.launch import Launch
 from perfkit.analysis.occupancy import estimate
-from perfkit.analysis.roofline import Question, roofline
+from perfkit.analysis.roofline import RooflineQuestion, roofline
 from perfkit.arch import catalog
 from perfkit.kernel import DType
 from perfkit.models.operations import operation
@@ -47,7 +47,7 @@ def write(folder: Path, count: int = FILES) -> list[Path]:
         else:
             work = operation(f"gemm:{64 + number}", DType.F16)
             topic = "roofline"
-            found = roofline(target, Question(dtype=DType.F16, work=work))
+            found = roofline(target, RooflineQuestion(dtype=DType.F16, work=work))
             content = roofline_view.content([found], {})
         path.write_text(json.render(topic, {**content, "made_by": made_by}), "utf-8")
         paths.append(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perfkit.analysis.roofline import Question, roofline
+from perfkit.analysis.roofline import RooflineQuestion, roofline
 from perfkit.arch import catalog
 from perfkit.kernel import DType
 from perfkit.models.operations import operation
@@ -24,7 +24,7 @@ GPUS = {
 
 def answer(gpu, dtype, **more):
     (target,) = catalog.targets(GPUS.get(gpu, gpu))
-    return roofline(target, Question(dtype=DType.parse(dtype), **more))
+    return roofline(target, RooflineQuestion(dtype=DType.parse(dtype), **more))
 
 
 def checks(case):

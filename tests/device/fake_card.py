@@ -19,7 +19,7 @@ import pytest
 
 from perfkit.compiled.cache import CompiledSource
 from perfkit.device import program
-from perfkit.device.backend import Launch
+from perfkit.device.backend import LaunchConfig
 from perfkit.device.elements import ELEMENTS, as_numbers
 from perfkit.device.matrix_data import stored
 from perfkit.device.nvml import CardSetup, CardState
@@ -71,7 +71,7 @@ class FakeFunction:
     def available_dynamic(self, threads: int, blocks: int) -> int | None:
         return None
 
-    def active_clusters(self, launch: Launch) -> int:
+    def active_clusters(self, launch: LaunchConfig) -> int:
         return 60
 
 
@@ -85,14 +85,14 @@ class FakeCard:
     """An H200, unless told otherwise."""
 
     kernels: dict[str, Kernel] = field(default_factory=dict)
-    cost: Callable[[str, Launch], float] = lambda name, launch: 1e-3
+    cost: Callable[[str, LaunchConfig], float] = lambda name, launch: 1e-3
     fails: set[str] = field(default_factory=set)  #: kernels that fail on the card
     driver: FakeDriver = field(default_factory=small_l2)
 
     def __post_init__(self) -> None:
         self.device: Device = read_device(0, self.driver)
         self.memories: dict[int, FakeMemory] = {}
-        self.launched: list[tuple[str, Launch]] = []
+        self.launched: list[tuple[str, LaunchConfig]] = []
         self.most_bytes = 0
         self._places = count(1)
         self._own = FakeStream()
@@ -195,7 +195,7 @@ class FakeCard:
         mine = _as_reference(self, case, spoil)
         sizes = {array.name: max(array.size_bytes, 16) for array in case.arrays}
 
-        def kernel(launch: Launch, *values: Any) -> None:
+        def kernel(launch: LaunchConfig, *values: Any) -> None:
             named = zip(case.arguments, values, strict=True)
             if all(v.size == sizes[a] for a, v in named if isinstance(a, str)):
                 mine(launch, *values)
@@ -208,7 +208,7 @@ class FakeCard:
 def _as_reference(card: FakeCard, case: Case, spoil) -> Kernel:
     arrays = {array.name: array for array in case.arrays}
 
-    def kernel(launch: Launch, *values: Any) -> None:
+    def kernel(launch: LaunchConfig, *values: Any) -> None:
         found = {}
         for argument, value in zip(case.arguments, values, strict=True):
             if isinstance(argument, Map):

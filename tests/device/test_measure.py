@@ -12,7 +12,7 @@ from perfkit.arch import catalog
 from perfkit.device import cards as shared
 from perfkit.device import measure as module
 from perfkit.device import timing
-from perfkit.device.backend import Launch
+from perfkit.device.backend import LaunchConfig
 from perfkit.device.child import End, Failure, Outcome
 from perfkit.device.items import of_kernel, of_python, of_workloads
 from perfkit.device.measure import Plan, measure
@@ -419,7 +419,7 @@ def test_a_kernel_of_the_users_own(card, tmp_path):
     )
 
     def prepare(card, number):
-        def twice(launch: Launch, n, a, x, y):
+        def twice(launch: LaunchConfig, n, a, x, y):
             assert launch.grid == (32, 1, 1)
             y.view("float32")[:] = a * x.view("float32")
 

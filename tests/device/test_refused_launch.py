@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from perfkit.device.backend import Launch
+from perfkit.device.backend import LaunchConfig
 from perfkit.device.refused_launch import refuse_impossible
 from perfkit.errors import InvalidLaunch
 from tests.device.test_machine import device
@@ -16,7 +16,7 @@ MOST_SHARED = 227 * 1024
 
 
 def refuse(**fields):
-    launch = Launch(**{"grid": (1, 1, 1), "block": (32, 1, 1), **fields})
+    launch = LaunchConfig(**{"grid": (1, 1, 1), "block": (32, 1, 1), **fields})
     refuse_impossible(launch, KERNEL, device())
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 
-from perfkit.analysis.roofline import Question, roofline
+from perfkit.analysis.roofline import RooflineQuestion, roofline
 from perfkit.arch import catalog
 from perfkit.kernel import DType
 from perfkit.models.roofs import choose, roofs
@@ -86,7 +86,7 @@ def test_there_are_enough():
 @pytest.mark.parametrize(("key", "bandwidth", "dtype", "accumulate", "tflops"), ROWS)
 def test_peak_and_ridge_point(key, bandwidth, dtype, accumulate, tflops):
     (target,) = catalog.targets(key)
-    question = Question(
+    question = RooflineQuestion(
         dtype=DType(dtype), accumulate=DType(accumulate), flops=tflops * 1e12, bytes=bandwidth * 1e9
     )
     found = roofline(target, question)

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.measured_ceilings import Ceiling
-from perfkit.device.backend import Launch, launch_1d
+from perfkit.device.backend import LaunchConfig, launch_1d
 from perfkit.device.experiments.ceiling import Bench, Way, rate
 from perfkit.device.program import build
 
@@ -152,7 +152,7 @@ def shared(bench: Bench) -> Iterator[Ceiling]:
             blocks = function.blocks_per_sm(threads, dynamic) * card.device.sm_count
             tile = _CACHED_UNROLL * threads * _ACCESS_BYTES
             count = max(1, 4 * _CACHED_BYTES // (blocks * tile))
-            shape = Launch(grid=(blocks, 1, 1), block=(threads, 1, 1), dynamic_bytes=dynamic)
+            shape = LaunchConfig(grid=(blocks, 1, 1), block=(threads, 1, 1), dynamic_bytes=dynamic)
             arguments: tuple[Any, ...] = (sink, np.uint32(count))
             yield Way(
                 f"{threads} threads, {blocks // card.device.sm_count} blocks per SM",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from perfkit.analysis.validation import Pair, Tally
-from perfkit.device.backend import Launch
+from perfkit.device.backend import LaunchConfig
 from perfkit.device.experiments.resident_kernels import (
     LEAST_REGISTERS,
     Counter,
@@ -67,7 +67,7 @@ def _layout(
 
 
 def _asked(card: Card, shape: Shape, size: int) -> int:
-    launch = Launch(
+    launch = LaunchConfig(
         grid=(size * card.device.sm_count, 1, 1),
         block=(shape.threads, 1, 1),
         dynamic_bytes=shape.dynamic_bytes,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from perfkit.analysis.fits import fits as verdict
 from perfkit.analysis.obstacles import ResourceDemand
-from perfkit.device.backend import Launch
+from perfkit.device.backend import LaunchConfig
 from perfkit.device.experiments.trial import Ledger
 from perfkit.device.program import build
 from perfkit.errors import CompileError, DeviceError
@@ -157,7 +157,7 @@ def _launches(trial: Trial, kernel: _Kernel, tried: _Tried) -> bool:
     function = kernel.any_cluster if _OPT_IN_CLUSTER in tried.asked else kernel.plain
     usual = max(0, _USUAL_BYTES - function.static_shared_bytes)
     own = _CLUSTERS.get(kernel.name, 1)
-    launch = Launch(
+    launch = LaunchConfig(
         grid=(2 * tried.cluster, 1, 1),
         block=(tried.threads, 1, 1),
         dynamic_bytes=tried.dynamic,

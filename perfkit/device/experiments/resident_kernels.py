@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from perfkit.device.backend import Launch, launch_1d
+from perfkit.device.backend import LaunchConfig, launch_1d
 from perfkit.device.program import KERNELS, build_text
 
 if TYPE_CHECKING:
@@ -145,10 +145,10 @@ class Counter:
         return rows
 
 
-def _launch(shape: Shape, blocks: int, cluster: int | None) -> Launch:
+def _launch(shape: Shape, blocks: int, cluster: int | None) -> LaunchConfig:
     if cluster is None:
         return launch_1d(blocks, shape.threads, shape.dynamic_bytes)
-    return Launch(
+    return LaunchConfig(
         grid=(blocks, 1, 1),
         block=(shape.threads, 1, 1),
         dynamic_bytes=shape.dynamic_bytes,

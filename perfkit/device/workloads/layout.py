@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from perfkit.analysis.prediction import Demand, Flow
-from perfkit.device.backend import Launch, launch_1d
+from perfkit.device.backend import LaunchConfig, launch_1d
 from perfkit.device.workload import (
     Arrays,
     Case,
@@ -120,7 +120,7 @@ def _transpose(kernel: str, l1_per_warp: Callable[[], float], written: list[int]
         load, store = (global_access(4, lanes) for lanes in (_ROW, written))
         return Case(
             code=Code(kernel=kernel, file=_FILE, defines=(f"HEIGHT={height}",)),
-            launch=Launch(
+            launch=LaunchConfig(
                 grid=(-(-columns // _TILE) * -(-rows // _TILE), 1, 1), block=(_TILE, height, 1)
             ),
             arrays=arrays("f32", [("a", n, Role.IN), ("b", n, Role.OUT)]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from perfkit.analysis.prediction import Demand, Flow
-from perfkit.device.backend import Launch
+from perfkit.device.backend import LaunchConfig
 from perfkit.device.workload import (
     Arrays,
     Case,
@@ -49,7 +49,7 @@ def _case(
         a = given["a"].reshape(m, k).astype(np.float64)
         return {"c": (a @ given["b"].reshape(k, n).astype(np.float64)).ravel()}
 
-    launch = Launch(grid=(-(-n // tile[1]), -(-m // tile[0]), 1), block=(*block, 1))
+    launch = LaunchConfig(grid=(-(-n // tile[1]), -(-m // tile[0]), 1), block=(*block, 1))
     return Case(
         code=code,
         launch=launch,
