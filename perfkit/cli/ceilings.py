@@ -9,6 +9,7 @@ import typer
 
 from perfkit.analysis.environment import prefix, told
 from perfkit.cli import options, talk
+from perfkit.cli.effort_options import DevicesOption
 from perfkit.cli.emit import emit
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.interrupts import terminable
@@ -30,10 +31,7 @@ app = new_app()
     )
 )
 def ceilings(
-    device: Annotated[
-        str,
-        typer.Option("--device", metavar="NUMBERS", help="Which cards: 0, 0,1 or all."),
-    ] = "0",
+    device: DevicesOption = "0",
     only: Annotated[
         str | None,
         typer.Option(

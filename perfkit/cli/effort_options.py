@@ -12,6 +12,10 @@ from perfkit.record import record
 if TYPE_CHECKING:
     from perfkit.device.measure import Plan
 
+DevicesOption = Annotated[
+    str,
+    typer.Option("--device", metavar="NUMBERS", help="Which cards: 0, 0,1 or all."),
+]
 RestOption = Annotated[
     float,
     typer.Option(
@@ -55,9 +59,7 @@ class Effort:
             "--memory-limit", metavar="SIZE", help="Of host and card each: 8G; 64G of the host."
         ),
     ] = None
-    device: Annotated[
-        str, typer.Option("--device", metavar="NUMBERS", help="Which cards: 0, 0,1 or all.")
-    ] = "0"
+    device: DevicesOption = "0"
 
 
 def plan_of(effort: Effort) -> Plan:

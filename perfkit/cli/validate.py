@@ -13,6 +13,7 @@ import typer
 from perfkit.analysis.environment import prefix
 from perfkit.cli import options, talk
 from perfkit.cli.chart_options import ChartOptions
+from perfkit.cli.effort_options import DevicesOption
 from perfkit.cli.emit import emit, write
 from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
@@ -57,10 +58,7 @@ class ValidateFormat(StrEnum):
 )
 @grouped
 def validate(
-    device: Annotated[
-        str,
-        typer.Option("--device", metavar="NUMBERS", help="Which cards: 0, 0,1 or all."),
-    ] = "0",
+    device: DevicesOption = "0",
     only: Annotated[
         str | None,
         typer.Option("--only", metavar="NAMES", help="Some checks: attributes,residency."),
