@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from perfkit.analysis.gemm_block import Block, block
+from perfkit.analysis.gemm_block import GemmBlock, block
 from perfkit.analysis.gemm_schedule import GemmMachine, Schedule, schedules
 from perfkit.analysis.products import product
 from perfkit.analysis.roofline import RooflineQuestion, roof_and_levels
@@ -54,7 +54,7 @@ class GemmEstimate:
     machine: GemmMachine
     tiling: Tiling
     swizzle: int
-    block: Block
+    block: GemmBlock
     cluster: ClusterOccupancy | None  #: None: blocks load for themselves
     schedule: Schedule | None  #: None: the block does not fit on an SM
     others: tuple[Schedule, ...]  #: other ways to share out the same tiles

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @record
-class Block:
+class GemmBlock:
     """What a block needs, and how many fit."""
 
     instruction: Instruction
@@ -38,7 +38,7 @@ class Block:
 
 def block(
     capability: Capability, p: Problem, t: Tiling, one: Instruction, regs: int | None
-) -> Block:
+) -> GemmBlock:
     """The block of a tiling.
 
     Raises:
@@ -56,7 +56,7 @@ def block(
         occupancy(capability, threads=threads, regs=min(launched, most), smem=shared, rule=rule)
         for rule in rules
     )
-    return Block(
+    return GemmBlock(
         instruction=one,
         warps=gemm_tile.warps(t),
         threads=threads,

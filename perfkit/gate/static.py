@@ -14,14 +14,14 @@ from typing import Final
 
 from perfkit.errors import UsageError
 from perfkit.gate.quantities import shown
-from perfkit.gate.static_rules import Check, Rule, allowed_text
+from perfkit.gate.static_rules import Check, StaticRule, allowed_text
 from perfkit.gate.static_verdicts import Builds, Facts, names, of_all, of_kernel
 from perfkit.gate.verdict import Reason, Verdict
 from perfkit.kernel import KernelResources
 
 
 def judge(
-    rules: Sequence[Rule],
+    rules: Sequence[StaticRule],
     builds: Builds,
     facts: Facts,
     *,
@@ -129,7 +129,7 @@ def _lonely(
     return of_kernel(check, kernel, None, facts, reason, message)
 
 
-def _idle(rules: Sequence[Rule], builds: Builds, facts: Facts) -> Iterator[Verdict]:
+def _idle(rules: Sequence[StaticRule], builds: Builds, facts: Facts) -> Iterator[Verdict]:
     """Kernels that a rule would be about, had they code for that GPU."""
     for kernel, target in builds.idle:
         there = replace(kernel, arch=target.capability.compute_capability.sm)
@@ -140,7 +140,7 @@ def _idle(rules: Sequence[Rule], builds: Builds, facts: Facts) -> Iterator[Verdi
 
 
 def _vanished(
-    rules: Sequence[Rule], builds: Builds, facts: Facts, *, allowed: bool
+    rules: Sequence[StaticRule], builds: Builds, facts: Facts, *, allowed: bool
 ) -> Iterator[Verdict]:
     if builds.apart:
         return
@@ -150,7 +150,7 @@ def _vanished(
             yield _lonely(kernel, rule.checks[0], facts, Reason.VANISHED, allowed=allowed)
 
 
-def _of_builds(rules: Sequence[Rule], builds: Builds) -> Iterator[Verdict]:
+def _of_builds(rules: Sequence[StaticRule], builds: Builds) -> Iterator[Verdict]:
     """Rules that compare with a baseline, where there is nothing to compare."""
     checks = [check for rule in rules for check in rule.checks if check.against_baseline]
     if builds.unread:
@@ -181,7 +181,7 @@ def _of_builds(rules: Sequence[Rule], builds: Builds) -> Iterator[Verdict]:
             )
 
 
-def _nobody(rule: Rule, builds: Builds) -> Verdict:
+def _nobody(rule: StaticRule, builds: Builds) -> Verdict:
     there = names([kernel for _, kernel in builds.pairs])
     return of_all(
         rule.subject,

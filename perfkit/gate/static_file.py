@@ -25,7 +25,7 @@ from perfkit.errors import UsageError
 from perfkit.gate.policy import ON_INCONCLUSIVE
 from perfkit.gate.policy_file import SECTIONS, known
 from perfkit.gate.quantities import QUANTITIES, amount
-from perfkit.gate.static_rules import Check, Relation, Rule, ask, change, check_arch
+from perfkit.gate.static_rules import Check, Relation, StaticRule, ask, change, check_arch
 from perfkit.record import record
 from perfkit.units import parse_bytes
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 class StaticPolicy:
     """What a project asks of its compiled kernels."""
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[StaticRule, ...] = ()
     allow_new: bool = False
     allow_vanished: bool = False
     on_inconclusive: str | None = None  #: None: as the command says
@@ -76,7 +76,7 @@ def load_static(path: Path) -> StaticPolicy:
     entries = source.mapping(sections["static"][1], "static")
     legal = ("allow_new", "allow_vanished", "on_inconclusive", "rules")
     entries = known(source, entries, legal, "static")
-    rules: list[Rule] = []
+    rules: list[StaticRule] = []
     if "rules" in entries:
         items = source.sequence(entries["rules"][1], "static.rules")
         rules = [_rule(source, item, f"static.rules[{i}]") for i, item in enumerate(items)]
@@ -102,7 +102,7 @@ def _on_inconclusive(source: Source, entries: dict[str, Entry]) -> str | None:
     return found
 
 
-def _rule(source: Source, node: Node, path: str) -> Rule:
+def _rule(source: Source, node: Node, path: str) -> StaticRule:
     legal = ("kernel", "arch", *QUANTITIES)
     entries = known(source, source.mapping(node, path), legal, path)
     kernel = None
@@ -126,7 +126,7 @@ def _rule(source: Source, node: Node, path: str) -> Rule:
     )
     if not checks:
         source.fail(node, f"{path}: no limit", f"one of {', '.join(QUANTITIES)}")
-    return Rule(
+    return StaticRule(
         kernel=kernel,
         archs=tuple(name for name, _ in archs),
         checks=checks,

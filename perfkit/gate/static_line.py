@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.errors import UsageError
 from perfkit.gate.quantities import Asked, amount
-from perfkit.gate.static_rules import Check, Relation, Rule, ask, change
+from perfkit.gate.static_rules import Check, Relation, StaticRule, ask, change
 from perfkit.units import parse_bytes
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _RELATIONS: Final[dict[str, tuple[tuple[Relation, bool], ...]]] = {
 }
 
 
-def parse_rule(text: str, where: str = "--rule") -> Rule:
+def parse_rule(text: str, where: str = "--rule") -> StaticRule:
     """The rule of one line, for all kernels.
 
     Raises:
@@ -67,7 +67,7 @@ def parse_rule(text: str, where: str = "--rule") -> Rule:
         checks = tuple(_checks(asked, match["relation"], match["limit"], line, where))
     except UsageError as error:
         raise UsageError(f"{where} {line!r}: {error.message}", hint=error.hint or _HINT) from None
-    return Rule(checks=checks, where=where)
+    return StaticRule(checks=checks, where=where)
 
 
 def _checks(

@@ -57,7 +57,7 @@ class Check:
 
 
 @record
-class Rule:
+class StaticRule:
     """Limits for the kernels whose name and architecture match."""
 
     kernel: str | None = None  #: regular expression, in the shown or the mangled name; None: all
@@ -164,7 +164,7 @@ def _check_work(text: str | None, dtype: str | None) -> None:
     operation(text, DType.parse(dtype))
 
 
-def not_worse() -> Rule:
+def not_worse() -> StaticRule:
     """What holds where two builds are compared and nobody says how: nothing gets worse."""
     checks = []
     for name, quantity in QUANTITIES.items():
@@ -181,7 +181,7 @@ def not_worse() -> Rule:
                     where="nothing may get worse",
                 )
             )
-    return Rule(checks=tuple(checks), where="nothing may get worse")
+    return StaticRule(checks=tuple(checks), where="nothing may get worse")
 
 
 #: as ``perfkit diff`` has it

@@ -10,7 +10,7 @@ from perfkit.arch import catalog
 from perfkit.errors import UsageError
 from perfkit.gate.static import judge
 from perfkit.gate.static_line import parse_rule
-from perfkit.gate.static_rules import Rule, not_worse
+from perfkit.gate.static_rules import StaticRule, not_worse
 from perfkit.gate.static_verdicts import Builds
 from perfkit.gate.verdict import Reason, Status, outcome
 from tests.gate.kernels import Facts, kernel
@@ -18,7 +18,7 @@ from tests.gate.kernels import Facts, kernel
 A, B, C = kernel("a"), kernel("b"), kernel("c", arch="sm_80")
 
 
-def rules(*lines: str) -> list[Rule]:
+def rules(*lines: str) -> list[StaticRule]:
     return [parse_rule(line) for line in lines]
 
 
@@ -90,7 +90,7 @@ def test_a_launch_that_fails():
 
 def test_of_two_limits_of_one_kind_the_later_counts():
     facts = Facts({("a", "registers"): 100, ("b", "registers"): 100})
-    wide = Rule(kernel="^a$", checks=parse_rule("registers<=128").checks, where="")
+    wide = StaticRule(kernel="^a$", checks=parse_rule("registers<=128").checks, where="")
     found = judge([*rules("registers<=64"), wide], alone(A, B), facts)
     assert [verdict.status for verdict in found] == [Status.PASS, Status.FAIL]
     # a limit and a distance from the baseline are of two kinds
@@ -114,7 +114,7 @@ def test_no_rule_is_refused():
 
 def test_a_rule_without_a_kernel():
     facts = Facts({("a", "registers"): 1})
-    lost = Rule(
+    lost = StaticRule(
         kernel="gone", archs=("sm_90",), checks=parse_rule("registers<=64").checks, where=""
     )
     found = judge(
@@ -125,7 +125,7 @@ def test_a_rule_without_a_kernel():
     assert codes(found)[-1] == ("kernels that match 'gone' for sm_90", Reason.NO_MATCH)
     assert "a (sm_90), c (sm_80)" in found[-1].message
     never_green(found)
-    wrong_arch = Rule(archs=("sm_70",), checks=parse_rule("registers<=64").checks, where="")
+    wrong_arch = StaticRule(archs=("sm_70",), checks=parse_rule("registers<=64").checks, where="")
     never_green(judge([wrong_arch], alone(A), facts))
 
 
@@ -171,7 +171,7 @@ def test_kernels_of_one_build_alone():
 
 def test_kernels_that_no_rule_is_about_may_vanish():
     old, new = replace(A, max_threads=1), replace(A, max_threads=2)
-    about_a = Rule(kernel="a", checks=parse_rule("registers<=64").checks, where="")
+    about_a = StaticRule(kernel="a", checks=parse_rule("registers<=64").checks, where="")
     builds = Builds(pairs=((old, new),), vanished=(B,), compared=True)
     assert len(judge([about_a], builds, Facts({("a", "registers"): 4}))) == 1
 
@@ -194,7 +194,7 @@ def test_files_that_were_read_in_part_and_gpus_that_run_nothing():
     assert found[1].message == "no code that h100-sxm5 runs: compiled for sm_80"
     never_green(found)
     # a rule that is not about that architecture asks for no such code
-    older = Rule(archs=("sm_80",), checks=parse_rule("registers<=64").checks, where="")
+    older = StaticRule(archs=("sm_80",), checks=parse_rule("registers<=64").checks, where="")
     assert ("b", Reason.NOT_KNOWN) not in codes(judge([older], idle, facts))
 
 

@@ -9,7 +9,7 @@ import pytest
 from perfkit.errors import UsageError
 from perfkit.gate.quantities import QUANTITIES, amount
 from perfkit.gate.static_line import parse_rule
-from perfkit.gate.static_rules import Rule, allowed_text, not_worse
+from perfkit.gate.static_rules import StaticRule, allowed_text, not_worse
 from tests.gate.kernels import kernel
 
 
@@ -177,7 +177,7 @@ def test_every_quantity_can_be_written():
     ],
 )
 def test_architectures(archs, arch, selected):
-    rule = Rule(archs=archs, checks=parse_rule("registers<=1").checks, where="")
+    rule = StaticRule(archs=archs, checks=parse_rule("registers<=1").checks, where="")
     assert rule.selects(kernel("k", arch=arch)) is selected
 
 
@@ -190,7 +190,7 @@ def test_names_are_those_that_people_see_or_the_symbol():
         ("float", True),
         ("double", False),
     ):
-        assert Rule(kernel=pattern, checks=checks, where="").selects(one) is selected
+        assert StaticRule(kernel=pattern, checks=checks, where="").selects(one) is selected
 
 
 def test_nothing_may_get_worse():

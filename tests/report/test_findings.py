@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from perfkit.gate.static import judge
 from perfkit.gate.static_line import parse_rule
-from perfkit.gate.static_rules import Rule
+from perfkit.gate.static_rules import StaticRule
 from perfkit.gate.static_verdicts import Builds
 from perfkit.gate.verdict import outcome
 from perfkit.report import github, junit, sarif
@@ -256,7 +256,7 @@ def test_paths_inside_the_directory_are_relative(tmp_path, monkeypatch):
 
 def test_what_is_of_no_kernel_is_shown_where_the_rule_or_the_limits_stand():
     check = replace(parse_rule("registers<=64").checks[0], where="gate.yaml:7")
-    lost = Rule(kernel="gone", checks=(check,), where="gate.yaml:6")
+    lost = StaticRule(kernel="gone", checks=(check,), where="gate.yaml:6")
     found = outcome([*judge([lost], Builds(pairs=((None, kernel("k")),)), Facts({})), TIMING[0]])
     places = [
         result["locations"][0]["physicalLocation"]
