@@ -20,7 +20,7 @@ were 2.00 for a sector alone in its line and written in part, 5.00 for four of a
 whole one; ``lts__t_tag_requests`` 1.00 for a line read and 1.50 for one written.
 
 Valid: data in L2. Of 30 patterns on that card 29 took 0.99 to 1.26 of this, half of them at most
-1.11; warps that fill the same lines one after another took 0.81, as some of their stores meet.
+1.11; warps that fill the same lines one after another took 0.81, as L1 joins some of their stores.
 Other cards have not been counted. A sector that is not filled before it leaves L2 is read from
 DRAM, too.
 
