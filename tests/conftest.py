@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,13 @@ def pytest_addoption(parser):
         action="store_true",
         help="write tests/golden anew instead of comparing; read the diff before committing it",
     )
+
+
+def pytest_configure():
+    # a shell starts what runs in the background with Ctrl-C ignored, and so would all that is
+    # started here: tests that send it would wait for ever
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
