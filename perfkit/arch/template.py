@@ -43,5 +43,6 @@ def product(key: str, like: str) -> str:
     sources = _CONFLICTS.sub("conflicts: []\n", sources)
     return (
         f"# A copy of {like}: replace every figure, and each {TODO} by the source that has it.\n"
+        "# 'perfkit arch check' names what is left; these two lines go then.\n"
         f"{head}{mark}{sources}"
     )
