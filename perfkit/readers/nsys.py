@@ -20,6 +20,7 @@ from perfkit.readers.quantities import quantity, scaled
 from perfkit.readers.results import ResultFile, Run, Unit
 
 PREFERRED: Final = ("gpu_time", "range_time", "host_time")
+HINT: Final = "write it with nsys stats --report cuda_gpu_kern_sum --format csv REPORT"
 
 _COLUMN: Final = re.compile(r"\s*([^()]*?)\s*(?:\(([^()]*)\))?\s*")
 _NAMES: Final = ("name", "operation", "range", "nvtx range", "kernel name")

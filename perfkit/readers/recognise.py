@@ -38,7 +38,11 @@ KNOWN: Final = (
     "ncu --csv", "nsys stats", "JUnit", "CSV (benchmark,value,unit)",
 )  # fmt: skip
 
-_REPORT: Final = b"NVR\0"  #: how Nsight Compute's own files begin
+#: how the own files of profilers begin -> how to export them
+_REPORTS: Final = {
+    b"NVR\0": ncu.HINT,
+    b"SQLite format 3\0": nsys.HINT,
+}
 #: what a header has in it, to find it in a long file
 _HEADER: Final = re.compile(
     r'"ID","Process ID"|\b(?:time|duration) ?\(|benchmark|\breal_time\b|\bstddev\b', re.IGNORECASE
@@ -156,8 +160,9 @@ def _read(
         _refuse_undecodable(content)
         found = benchmark_action.read(text, content.origin, commit)
         return picked(unique(found), benchmark_action.PREFERRED, pattern)
-    if content.data.startswith(_REPORT):
-        raise InputError("a report, not its CSV export", where=content.origin, hint=ncu.HINT)
+    for begins, hint in _REPORTS.items():
+        if content.data.startswith(begins):
+            raise InputError("a report, not its CSV export", where=content.origin, hint=hint)
     problems: list[InputError] = []
     result = _documents(content, pattern, problems) or _table(content, pattern, mark)
     if result is None and problems:

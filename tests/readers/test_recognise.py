@@ -189,6 +189,7 @@ def test_no_metric_matches():
         (b"<html><testsuite></html>", "no known kind of results"),
         (b"\x7fELF\x02\x01\x01", "no known kind of results"),
         (b"NVR\0\1\2", "not its CSV export"),
+        (b"SQLite format 3\0" + b"\1" * 90, "not its CSV export"),
         (b"\x1f\x8b\x08", "gzip archive ends early"),
         (b"\x1f\x8bxxxxxxxxxxxx", "broken gzip archive"),
         (b"benchmark,value,unit\n\xff,1,s\n", "is not utf-8 text: .* at byte 21"),
