@@ -86,9 +86,8 @@ class TiledProduct:
 def rates_of(machine: Machine, one: Instruction, dtype: DType, accumulate: DType) -> Rates | None:
     """What one SM of the card does in a second; None: not even the tensor cores' rate is known."""
     gpu, capability, ceilings = machine.gpu, machine.capability, machine.ceilings
-    known, memory = roofs(gpu, capability), levels(gpu, capability)
-    if ceilings is not None:
-        known, memory = measured_roofs(known, ceilings), measured_levels(memory, ceilings)
+    known = measured_roofs(roofs(gpu, capability), ceilings)
+    memory = measured_levels(levels(gpu, capability), ceilings)
     try:
         roof = choose(known, dtype, label=gpu.name, accumulate=accumulate, unit="tensor")
     except UsageError:

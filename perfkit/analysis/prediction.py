@@ -203,13 +203,11 @@ def through_dram(
 
 
 def _levels(machine: Machine) -> tuple[Level, ...]:
-    found = levels(machine.gpu, machine.capability)
-    return measured_levels(found, machine.ceilings) if machine.ceilings else found
+    return measured_levels(levels(machine.gpu, machine.capability), machine.ceilings)
 
 
 def _roofs(machine: Machine) -> tuple[Roof, ...]:
-    found = roofs(machine.gpu, machine.capability)
-    return measured_roofs(found, machine.ceilings) if machine.ceilings else found
+    return measured_roofs(roofs(machine.gpu, machine.capability), machine.ceilings)
 
 
 def _compute(machine: Machine, demand: Demand) -> tuple[list[Load], tuple[str, ...]]:

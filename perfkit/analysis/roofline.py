@@ -154,14 +154,14 @@ def _roofs(
     target: Target, question: RooflineQuestion, ceilings: Ceilings | None
 ) -> tuple[Roof, ...]:
     found = roofs(product(target), target.capability, _clock_hz(question))
-    return found if ceilings is None else measured_roofs(found, ceilings)
+    return measured_roofs(found, ceilings)
 
 
 def _levels(
     target: Target, question: RooflineQuestion, ceilings: Ceilings | None
 ) -> tuple[Level, ...]:
     found = levels(product(target), target.capability, _clock_hz(question))
-    return found if ceilings is None else measured_levels(found, ceilings)
+    return measured_levels(found, ceilings)
 
 
 def _choose(target: Target, question: RooflineQuestion, found: tuple[Roof, ...]) -> Roof:

@@ -38,7 +38,7 @@ from perfkit.models.roofline import COMPUTE, MEMORY, Load
 from perfkit.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from perfkit.arch.peaks import Peak
     from perfkit.arch.types import Capability, Gpu
@@ -180,8 +180,13 @@ def levels(gpu: Gpu, capability: Capability, clock_hz: float | None = None) -> t
     )
 
 
-def measured_roofs(found: Iterable[Roof], ceilings: Ceilings) -> tuple[Roof, ...]:
-    """Measured rates in place of the peaks of the same key, in front of the other peaks."""
+def measured_roofs(found: tuple[Roof, ...], ceilings: Ceilings | None) -> tuple[Roof, ...]:
+    """Measured rates in place of the peaks of the same key, in front of the other peaks.
+
+    None: nothing was measured.
+    """
+    if ceilings is None:
+        return found
     left = dict(ceilings.compute)
     known = [(roof, left.pop(roof.key, None)) for roof in found]
     measured = [
@@ -200,8 +205,10 @@ def measured_roofs(found: Iterable[Roof], ceilings: Ceilings) -> tuple[Roof, ...
     return (*measured, *(roof for roof, rate in known if rate is None))
 
 
-def measured_levels(found: Iterable[Level], ceilings: Ceilings) -> tuple[Level, ...]:
-    """The levels with measured bandwidths in place of those that were measured."""
+def measured_levels(found: tuple[Level, ...], ceilings: Ceilings | None) -> tuple[Level, ...]:
+    """The levels with measured bandwidths in place of those that were measured; None: none was."""
+    if ceilings is None:
+        return found
     return tuple(
         Level(
             name=level.name,
