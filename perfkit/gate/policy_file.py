@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from perfkit.arch.nodes import Entry, Node
 
-SECTIONS: Final = ("timing", "static")
+_SECTIONS: Final = ("timing", "static")
 
 RATIOS: Final = {"threshold", "relative_floor", "false_alarm", "noise", "minimum_noise"}
 QUANTITIES: Final = {"absolute_floor", "bound"}  #: in the unit of the metric, or a time
@@ -44,12 +44,7 @@ def load(path: Path) -> Policy:
         InputError: not readable, not YAML, an unknown key or an illegal value, with ``file:line``.
     """
     source = Source(path)
-    sections = known(source, source.mapping(source.root, ""), SECTIONS, "")
-    if "timing" not in sections:
-        return Policy()
-    entries = source.mapping(sections["timing"][1], "timing")
-    legal = [item.name for item in fields(Policy)]
-    entries = known(source, entries, [*legal, "preset"], "timing")
+    entries = section(source, "timing", [*(item.name for item in fields(Policy)), "preset"])
     name = "default"
     if "preset" in entries:
         node = entries.pop("preset")[1]
@@ -109,6 +104,14 @@ def _number(source: Source, node: Node, place: str, key: str) -> float:
             source.fail(node, f"{place}: expected a number or a time, got {text!r}", "write 10ns")
     what = "a ratio such as 2% or 0.02" if key in RATIOS else "a number"
     source.fail(node, f"{place}: expected {what}, got {text!r}")
+
+
+def section(source: Source, name: str, legal: Sequence[str]) -> dict[str, Entry]:
+    """What stands under ``name``; nothing where the file does not have it."""
+    sections = known(source, source.mapping(source.root, ""), _SECTIONS, "")
+    if name not in sections:
+        return {}
+    return known(source, source.mapping(sections[name][1], name), legal, name)
 
 
 def known(

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 from perfkit.arch.nodes import Source, kind
 from perfkit.errors import UsageError
 from perfkit.gate.policy import ON_INCONCLUSIVE
-from perfkit.gate.policy_file import SECTIONS, known
+from perfkit.gate.policy_file import known, section
 from perfkit.gate.quantities import QUANTITIES, amount
 from perfkit.gate.static_rules import Check, Relation, StaticRule, ask, change, check_arch
 from perfkit.record import record
@@ -70,12 +70,8 @@ def load_static(path: Path) -> StaticPolicy:
         InputError: not readable, not YAML, an unknown key or an illegal value, with ``file:line``.
     """
     source = Source(path)
-    sections = known(source, source.mapping(source.root, ""), SECTIONS, "")
-    if "static" not in sections:
-        return StaticPolicy()
-    entries = source.mapping(sections["static"][1], "static")
     legal = ("allow_new", "allow_vanished", "on_inconclusive", "rules")
-    entries = known(source, entries, legal, "static")
+    entries = section(source, "static", legal)
     rules: list[StaticRule] = []
     if "rules" in entries:
         items = source.sequence(entries["rules"][1], "static.rules")
