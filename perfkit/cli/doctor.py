@@ -211,7 +211,18 @@ def _devices() -> Iterator[Status]:
         yield _broken("CUDA driver", error)
         return
     yield _ok("CUDA driver", "speaks CUDA {}.{}".format(*devices[0].cuda_version))
+    yield _nvml(devices[0])
     yield from map(_device, devices)
+
+
+def _nvml(device: Device) -> Status:
+    from perfkit.device.nvml import Monitor
+
+    monitor = Monitor(device.uuid)
+    if monitor.missing is None:
+        return _ok("NVML", f"driver {monitor.setup().driver_version}, tells clocks and processes")
+    hint = "pip install nvidia-ml-py; without it nothing tells why a card is slow"
+    return Status(what="NVML", state=State.MISSING, detail=monitor.missing, hint=hint)
 
 
 def _device(device: Device) -> Status:

@@ -17,9 +17,10 @@ from perfkit.access import State, Status
 from perfkit.arch import catalog
 from perfkit.cli import doctor
 from perfkit.cli.app import main
-from perfkit.device import properties
+from perfkit.device import nvml, properties
 from perfkit.errors import DeviceError
 from tests.compiled.containers import needs_sh, program
+from tests.device.fake_card import FakeMonitor
 from tests.device.fakes import FakeDriver
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -193,6 +194,23 @@ def test_a_device_and_its_product(machine, capsys, monkeypatch):
     assert code == 0
     assert checks["CUDA driver"]["detail"] == "speaks CUDA 13.0"
     assert checks["device 0"]["detail"] == "NVIDIA H200, 9.0, 132 SMs, 140.4 GiB: h200-sxm"
+
+
+@pytest.mark.parametrize(
+    ("lacks", "state"), [(None, "ok"), ("nvidia-ml-py is not installed: no clocks", "missing")]
+)
+def test_what_tells_the_clocks(machine, capsys, monkeypatch, lacks, state):
+    class Monitor(FakeMonitor):
+        def __init__(self, uuid):
+            super().__init__(uuid)
+            self.missing = lacks
+
+    monkeypatch.setattr(nvml, "Monitor", Monitor)
+    cuda(monkeypatch, A_DEVICE, FakeDriver())
+    code, checks = machine(capsys)
+    assert (code, checks["NVML"]["state"]) == (0, state)
+    assert checks["NVML"]["detail"] == (lacks or "driver 580.1, tells clocks and processes")
+    assert (checks["NVML"]["hint"] is None) == (lacks is None)
 
 
 def test_a_device_that_the_database_lacks(machine, capsys, monkeypatch):
