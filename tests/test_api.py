@@ -393,3 +393,20 @@ def test_one_line_for_people():
 def test_an_empty_path_is_not_this_directory():
     with pytest.raises(UsageError, match="path is empty"):
         perfkit.inspect("")
+
+
+@pytest.mark.parametrize("target", ["9.0", "8.6", "7.5", "6.1"])
+def test_no_preference_as_cuda_writes_it(target):
+    """cudaSharedmemCarveoutDefault is -1."""
+    same = {"threads": 256, "regs": 40, "smem": 5000}
+    assert perfkit.occupancy(target, **same, carveout=-1) == perfkit.occupancy(target, **same)
+    assert perfkit.blocks_per_sm(target, **same, carveout=-1) == perfkit.blocks_per_sm(
+        target, **same
+    )
+    free = {"threads": 256, "regs": 40, "blocks": 2}
+    assert perfkit.available_smem(target, **free, carveout=-1) == perfkit.available_smem(
+        target, **free
+    )
+    for wrong in (-2, 101):
+        with pytest.raises(perfkit.PerfkitError):
+            perfkit.occupancy(target, **same, carveout=wrong)

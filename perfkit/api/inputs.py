@@ -7,6 +7,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, SupportsFloat, SupportsIndex, TypeAlias
 
 from perfkit.errors import InvalidLaunch, UsageError
+from perfkit.models.carveout import NO_PREFERENCE
 from perfkit.units import parse_bytes
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ def whole(name: str, value: Any) -> int:
 
 
 def percentage(value: Any) -> int | None:
-    return None if value is None else whole("carveout", value)
+    """A carveout; None, and -1 as CUDA writes it: no preference."""
+    percent = None if value is None else whole("carveout", value)
+    return None if percent == NO_PREFERENCE else percent
 
 
 def share(name: str, value: Any) -> float:

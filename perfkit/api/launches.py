@@ -39,7 +39,7 @@ def occupancy(
         threads: threads per block, 1..1024, or the block's dimensions: ``(16, 16)``.
         regs: registers per thread as compiled; 0 means that registers do not limit.
         smem: static plus dynamic shared memory per block, as declared: bytes, or ``"20K"``.
-        carveout: preferred share of shared memory in percent, 0..100; None: no preference.
+        carveout: preferred share of shared memory in percent, 0..100; None or -1: no preference.
         barriers: named barriers per block, 0..16; compilers report 1 for ``__syncthreads``.
         rule: ``driver`` equals NVIDIA's occupancy API, ``hardware`` is what the SM does.
         opt_in: the kernel raised its dynamic shared memory limit to the opt-in maximum.
@@ -121,7 +121,7 @@ def available_smem(
         regs: registers per thread.
         blocks: resident blocks wanted, at least 1.
         static_smem: what the kernel declares: bytes, or ``"4K"``.
-        carveout: percent 0..100; None: no preference.
+        carveout: percent 0..100; None or -1: no preference.
         barriers: named barriers per block.
         rule: ``driver`` or ``hardware``.
 
@@ -196,7 +196,7 @@ def block_sizes_reaching(
         ratio: occupancy wanted, 0..1.
         regs: registers per thread.
         smem: static plus dynamic per block: bytes, ``"20K"``, or a function of the block size.
-        carveout: percent 0..100; None: no preference.
+        carveout: percent 0..100; None or -1: no preference.
         barriers: named barriers per block.
         rule: ``driver`` or ``hardware``.
 
@@ -236,7 +236,7 @@ def max_potential_block_size(
         target: product; a capability where ``sm_count`` is given.
         regs: registers per thread.
         smem: static plus dynamic per block: bytes, ``"20K"``, or a function of the block size.
-        carveout: percent 0..100; None: no preference.
+        carveout: percent 0..100; None or -1: no preference.
         max_threads: the kernel's own limit (``__launch_bounds__``).
         sm_count: SMs, if not those of the product.
 

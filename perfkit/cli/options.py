@@ -239,6 +239,7 @@ def size(text: str | None, option: str, read: Callable[[str], int] = parse_bytes
         return read(text)
 
 
+_NO_PREFERENCE: Final = frozenset({"default", "-1"})  #: -1 as CUDA writes it
 _CARVEOUT_HINT: Final = "write a percentage (50%), a capacity (64KiB), max or default"
 
 
@@ -251,7 +252,7 @@ def carveout_percent(capability: Capability, text: str | None) -> int | None:
     Raises:
         UsageError: not a carveout, or a capacity the capability does not have.
     """
-    if text is None or (text := text.strip()).lower() == "default":
+    if text is None or (text := text.strip()).lower() in _NO_PREFERENCE:
         return None
     if text.lower() == "max":
         return 100
@@ -276,7 +277,7 @@ def carveout_bytes(text: str | None) -> int | None:
     Raises:
         UsageError: not a carveout.
     """
-    if text is None or (text := text.strip()).lower() in {"default", "max"}:
+    if text is None or (text := text.strip()).lower() in {"max", *_NO_PREFERENCE}:
         return None
     return None if _PERCENT.fullmatch(text) else _capacity(text)
 

@@ -165,3 +165,10 @@ def test_what_is_too_large_in_a_range_is_a_row_with_no_block(perfkit, refused):
 def test_the_column_of_barriers_is_shown_where_they_were_asked_about(perfkit):
     assert "barriers" in perfkit("sweep -g h100 -t 64 --barriers 16").out
     assert "barriers" not in perfkit("sweep -g h100 -t 64").out
+
+
+def test_no_preference_may_be_written_as_it_is_shown(perfkit):
+    line = "-g 8.6,9.0 -t 64:256:64 -r 40 -s 20K -f csv --carveout"
+    assert perfkit(f"sweep {line} -1").out == perfkit(f"sweep {line} default").out
+    line = "occupancy -g 8.6 -t 256 -r 40 -s 20K --carveout"
+    assert perfkit(f"{line} -1").out == perfkit(f"{line} default").out
