@@ -77,6 +77,9 @@ def offsets(anchors: Sequence[Anchor], width: float, height: float) -> list[Offs
     ]
     found = []
     for one in anchors:
+        if not one.letters:
+            found.append(next(_candidates(one, width)))
+            continue
 
         def covered(offset: Offset, one: Anchor = one) -> float:
             box = box_of(one, offset)
@@ -85,8 +88,7 @@ def offsets(anchors: Sequence[Anchor], width: float, height: float) -> list[Offs
 
         best = min(_candidates(one, width), key=covered)  # the first of equals
         found.append(best)
-        if one.letters:
-            taken.append(box_of(one, best))
+        taken.append(box_of(one, best))
     return found
 
 
