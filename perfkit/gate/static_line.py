@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _LINE: Final = re.compile(
     r"\s*(?P<name>[A-Za-z_]+)\s*"
-    r"(?:(?P<relation><=|>=|==|<|>)\s*(?P<limit>[^@<>=]+?)\s*)?"
+    r"(?:(?P<relation><=|>=|==|<|>|\u2264|\u2265)\s*(?P<limit>[^@<>=]+?)\s*)?"
     r"(?:@\s*(?P<at>[^@<>=]+?)\s*)?"
     r"(?:(?<=\s)on\s+(?P<gpu>[^@<>=]+?)\s*)?",
     re.DOTALL,
@@ -41,6 +41,8 @@ _RELATIONS: Final[dict[str, tuple[tuple[Relation, bool], ...]]] = {
     "<=": (("at_most", False),),
     ">=": (("at_least", False),),
     "==": (("at_most", False), ("at_least", False)),
+    "\N{LESS-THAN OR EQUAL TO}": (("at_most", False),),
+    "\N{GREATER-THAN OR EQUAL TO}": (("at_least", False),),
     "<": (("at_most", True),),
     ">": (("at_least", True),),
 }

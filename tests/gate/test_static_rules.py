@@ -228,3 +228,19 @@ def test_amounts():
     for text in ("", "1.2.3us", "us", ".us", "5"):
         with pytest.raises(UsageError):
             amount(text, "s")
+
+
+@pytest.mark.parametrize(
+    ("written", "same"),
+    [
+        ("registers\u226464", "registers<=64"),
+        ("occupancy \u2265 50%@256 threads", "occupancy>=50%@256 threads"),
+        ("registers\u2264baseline+8", "registers<=baseline+8"),
+    ],
+)
+def test_other_signs_of_the_same_relation(written, same):
+    said = [
+        [(c.asked, c.relation, c.strict, c.limit, c.against_baseline) for c in parse_rule(t).checks]
+        for t in (written, same)
+    ]
+    assert said[0] == said[1]
