@@ -1,8 +1,10 @@
 """Launches in a CSV export of Nsight Compute: ``ncu --csv``, page ``details`` or ``raw``.
 
 The details page has a row for each metric and rule, the raw page a column for each metric and the
-units in its second row. Output of the program itself and ``==PROF==`` lines may stand before and
-between; rows may be shorter than the header. Numbers come in the locale of the machine.
+units in its second row. ``--print-summary per-kernel`` has rows, too, with averages over all
+launches of a kernel with one shape, which count as one launch here. Output of the program itself
+and ``==PROF==`` lines may stand before and between; rows may be shorter than the header. Numbers
+come in the locale of the machine.
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ from perfkit.readers.numerals import Mark, MixedNumeralsError, decimal_mark, num
 from perfkit.readers.quantities import scaled
 from perfkit.record import record
 
-#: how the first line of an export begins
-HEADER: Final = '"ID","Process ID"'
+#: how the first line of an export begins, and that of a summary of launches
+_HEADER: Final = '"ID","Process ID"'
+_SUMMARY: Final = '"Process ID",'
 _MOST_BYTES: Final = 256 * 2**20
 HINT: Final = "write it with ncu --csv --page details (or raw), of a report: ncu --import R --csv"
 
@@ -56,6 +59,13 @@ class Profiles:
     notes: tuple[str, ...]
 
 
+def is_header(line: str) -> bool:
+    """Whether an export begins with ``line``."""
+    return line.startswith(_HEADER) or (
+        line.startswith(_SUMMARY) and '"Metric Name"' in line and '"Average"' in line
+    )
+
+
 def read(path: Path, *, mark: Mark | None = None) -> Profiles:
     """The launches of an export.
 
@@ -72,9 +82,7 @@ def read(path: Path, *, mark: Mark | None = None) -> Profiles:
 def parse(text: str, origin: str, *, mark: Mark | None = None) -> Profiles:
     """As ``read``, of a text that is read already; ``origin`` is what errors name."""
     lines = text.splitlines()
-    start = next(
-        (i for i, line in enumerate(lines) if line.lstrip("\ufeff").startswith(HEADER)), None
-    )
+    start = next((i for i, line in enumerate(lines) if is_header(line.lstrip("\ufeff"))), None)
     if start is None:
         raise InputError("no CSV export of Nsight Compute", where=origin, hint=HINT)
     header, rows = _rows(origin, lines, start)
@@ -96,6 +104,9 @@ def _text(path: Path) -> str:
 
 
 Row = dict[str, str]
+#: what tells launches apart, and the kernels of a summary
+_LAUNCH: Final = ("ID", "Process ID")
+_KERNEL: Final = ("Process ID", "Kernel Name", "Block Size", "Grid Size", "Device", "Context")
 _Cells = list[tuple[str, str, str]]  # metric, unit, text
 
 
@@ -118,13 +129,16 @@ def _rows(origin: str, lines: Sequence[str], start: int) -> tuple[list[str], lis
 
 
 def _details(rows: list[Row]) -> Iterator[tuple[Row, _Cells, list[str]]]:
-    """One entry per launch; an ID belongs to one process."""
-    launches: dict[tuple[str, str], tuple[Row, _Cells, list[str]]] = {}
+    """One entry per launch; an ID belongs to one process. A summary has none: its kernels do."""
+    launches: dict[tuple[str, ...], tuple[Row, _Cells, list[str]]] = {}
     for row in rows:
-        key = row.get("ID", ""), row.get("Process ID", "")
+        words = _LAUNCH if "ID" in row else _KERNEL
+        key = tuple(row.get(word, "") for word in words)
+        row.setdefault("ID", str(len(launches)))
         _, cells, rules = launches.setdefault(key, (row, [], []))
         if name := row.get("Metric Name"):
-            cells.append((name, row.get("Metric Unit", ""), row.get("Metric Value", "")))
+            value = row.get("Metric Value", row.get("Average", ""))
+            cells.append((name, row.get("Metric Unit", ""), value))
         elif rule := row.get("Rule Name"):
             rules.append(rule)
     yield from launches.values()

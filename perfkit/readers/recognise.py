@@ -45,7 +45,7 @@ _REPORTS: Final = {
 }
 #: what a header has in it, to find it in a long file
 _HEADER: Final = re.compile(
-    r'"ID","Process ID"|\b(?:time|duration) ?\(|benchmark|\breal_time\b|\bstddev\b', re.IGNORECASE
+    r'"Process ID","|\b(?:time|duration) ?\(|benchmark|\breal_time\b|\bstddev\b', re.IGNORECASE
 )
 _DOCUMENT: Final = re.compile(r"^[\[{]", re.MULTILINE)
 _MOST_ATTEMPTS: Final = 200  #: lines of a log that begin like a document and are none
@@ -188,7 +188,7 @@ def _table(
         start = text.rfind("\n", 0, match.start()) + 1
         end = text.find("\n", start) % (len(text) + 1)  # -1, there is none: the end
         line = text[start:end]
-        if line.startswith(ncu.HEADER):
+        if ncu.is_header(line):
             # names of kernels are what the program made them: no reason to refuse a profile
             found = ncu_results.read(content.text, origin, mark)
             return ncu_results.assumed(picked(unique(found), ncu_results.PREFERRED, pattern))

@@ -208,3 +208,14 @@ def test_times_are_not_lost_where_spaces_group_digits(tmp_path, gap, encoding):
     path.write_bytes("\n".join(lines).encode(encoding))
     (profile,) = read(path).profiles
     assert [value.amount for value in profile.values] == [117.344e-6, 0.6577]
+
+
+def test_a_summary_of_launches():
+    found = read(DATA / "summary.csv").profiles
+    assert [(p.number, p.grid, p.block, p.capability) for p in found] == [
+        (0, (4096, 1, 1), (256, 1, 1), "11.0"),
+        (1, (1048576, 1, 1), (1, 1, 1), "11.0"),
+    ]
+    averages = {"Duration": 13.25e-6, "Theoretical Occupancy": 1.0, "Achieved Occupancy": 0.7492}
+    assert values(found[0]) == averages
+    assert values(found[1]) == {"Duration": 1.55e-3}

@@ -80,3 +80,10 @@ def test_metrics_that_could_be_better_either_way_are_said_where_they_are_chosen(
     assert note.endswith("better when lower, as the file does not say: "
                          "sm__inst_executed.avg.per_cycle_active")  # fmt: skip
     assert not any("taken to be" in note for note in read_results(path).notes)
+
+
+def test_a_summary_of_launches_has_their_averages():
+    found = read_results(DATA / "summary.csv")
+    (run,) = found.runs
+    assert (run.metric, run.values) == ("gpu__time_duration.sum", (13.25e-6, 1.55e-3))
+    assert any("launches of 2 different shapes" in note for note in found.notes)
