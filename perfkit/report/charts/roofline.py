@@ -16,8 +16,9 @@ _NAMES_LETTERS: Final = 60
 
 
 def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
-    """All products in one; of a single one every roof of the data type."""
-    found = [one for one in content["results"] if _is_drawn(one)]
+    """As many products in one as can be told apart; of a single one every roof of the type."""
+    known = [one for one in content["results"] if _is_drawn(one)]
+    found = known[:SLOTS]
     if not found:
         return ()
     first = found[0]
@@ -26,13 +27,16 @@ def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
     ceilings = tuple(_of_one(first) if len(found) == 1 else _of_several(found))
     names = ", ".join(one["target"] for one in found)
     names = names if len(names) <= _NAMES_LETTERS else f"{len(found)} GPUs"
+    left_out = [f"the first {len(found)} of {len(known)} GPUs are drawn"] * (
+        len(found) < len(known)
+    )
     kernels = [
         Kernel(
             name=work if len(found) == 1 else one["target"],
             intensity=one["intensity_flop_per_byte"],
             predicted_flop_per_s=one["attainable_flop_per_s"],
             measured_flop_per_s=one["measured"]["flop_per_s"] if one["measured"] else None,
-            style=number % SLOTS,
+            style=number,
         )
         for number, one in enumerate(found)
     ]
@@ -40,9 +44,14 @@ def charts(content: Mapping[str, Any]) -> tuple[Chart, ...]:
         Chart(
             title=f"Roofline: {work} in {first['dtype']}, {names}",
             summary="; ".join(
-                f"{one['target']}: bound by {one['bound_by']} at "
-                f"{one['intensity_flop_per_byte']:.4g} FLOP per byte"
-                for one in found
+                [
+                    *left_out,
+                    *(
+                        f"{one['target']}: bound by {one['bound_by']} at "
+                        f"{one['intensity_flop_per_byte']:.4g} FLOP per byte"
+                        for one in found
+                    ),
+                ]
             ),
             panels=(panel(ceilings, kernels, unit=unit),),
         ),
@@ -76,5 +85,5 @@ def _of_several(found: Sequence[Mapping[str, Any]]) -> Iterator[Ceiling]:
             name=one["target"],
             flop_per_s=one["peak_flop_per_s"],
             bytes_per_s=one["dram_bytes_per_s"],
-            style=number % SLOTS,
+            style=number,
         )

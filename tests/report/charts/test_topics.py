@@ -14,7 +14,7 @@ from perfkit.models.occupancy import occupancy
 from perfkit.report import charts, schema
 from perfkit.report.chart import figure, terminal
 from perfkit.report.chart.model import Plot
-from perfkit.report.chart.theme import LIGHT
+from perfkit.report.chart.theme import LIGHT, SLOTS
 from perfkit.report.charts import pairs
 from perfkit.report.views import tuning as tuning_view
 from perfkit.report.views import validate as validate_view
@@ -155,10 +155,22 @@ def test_many_products_have_a_line_each_and_a_title_that_is_whole(content):
     assert said.count("…") == 0
     for name in ("a100-sxm4-80gb", "h100-sxm5", "rtx-4090"):
         assert f"{name}: bound by compute at 1365 FLOP per byte" in said
-    (chart,) = of(content("roofline -g all --dtype f16 --op gemm:4096"))
-    assert chart.title.endswith(" GPUs")
+    found = content("roofline -g all --dtype f16 --op gemm:4096")
+    (chart,) = of(found)
+    assert chart.title.endswith(f" {SLOTS} GPUs")
+    (panel,) = chart.panels
+    drawn = [one["target"] for one in found["results"] if one["peak_flop_per_s"]][:SLOTS]
+    assert [line.name for line in panel.series] == drawn
+    assert len({line.style for line in panel.series}) == SLOTS
     said = texts(figure.render_svg(chart, figure.THEMES["light"]))
-    assert [line for line in said if re.fullmatch(r"and \d+ more", line)]
+    (told,) = re.findall(rf"the first {SLOTS} of (\d+) GPUs are drawn", "\n".join(said))
+    assert int(told) > 100
+
+
+def test_a_long_summary_says_how_much_is_left_out():
+    parts = [f"product {n}: {'x' * 80}" for n in range(9)]
+    lines = figure._lines("; ".join(parts))
+    assert lines == [*parts[:5], "and 4 more"]
 
 
 def test_waves_and_their_tail(content):
