@@ -9,6 +9,7 @@ from perfkit.readers import (
     benchmark_action,
     google_benchmark,
     hyperfine,
+    nsys,
     nvbench,
     perfkit_measure,
     pyperf,
@@ -62,6 +63,7 @@ JSON_FORMATS: Final = (
         perfkit_measure.knows,
         _alone(perfkit_measure.read),
     ),
+    JsonFormat("nsys stats", nsys.PREFERRED, nsys.knows, _alone(nsys.read_list)),
     JsonFormat(
         "github-action-benchmark",
         benchmark_action.PREFERRED,

@@ -8,13 +8,15 @@ the median, or the mean where there is none.
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from perfkit.errors import InputError
 from perfkit.readers import table
-from perfkit.readers.checks import checked
+from perfkit.readers.checks import checked, mapping
 from perfkit.readers.numerals import Mark, is_number
 from perfkit.readers.quantities import quantity, scaled
 from perfkit.readers.results import ResultFile, Run, Unit
@@ -26,6 +28,11 @@ _COLUMN: Final = re.compile(r"\s*([^()]*?)\s*(?:\(([^()]*)\))?\s*")
 _NAMES: Final = ("name", "operation", "range", "nvtx range", "kernel name")
 _CENTRES: Final = ("med", "median", "avg", "average")
 _COUNTS: Final = ("instances", "num calls", "calls", "count", "total instances")
+#: columns about kernels in reports of calls, queues and kernels, as other reports call them
+_OF_KERNELS: Final = {
+    "kavg": "avg", "kmed": "med", "kstddev": "stddev",
+    "kernel start": "start", "kernel dur": "duration",
+}  # fmt: skip
 _SHAPES: Final = (("gridxyz", "grid"), ("blockxyz", "block"))
 
 
@@ -57,17 +64,22 @@ def _report(line: str) -> Report | None:
         match = _COLUMN.fullmatch(cell)
         if match is not None:
             found.setdefault(match[1].lower(), (i, match[2] or ""))
+    if found.keys() & _OF_KERNELS.keys():
+        kept = ("kernel name", "count", "gridxyz", "blockxyz")
+        of_kernels = {new: found[old] for old, new in _OF_KERNELS.items() if old in found}
+        found = {key: found[key] for key in kept if key in found} | of_kernels
     name = next((found[key][0] for key in _NAMES if key in found), None)
     count = next((found[key][0] for key in _COUNTS if key in found), None)
     centre = next((found[key] for key in _CENTRES if key in found), None)
     total = found.get("total time") or found.get("total")
     if name is None:
         return None
-    if centre is not None and count is not None and total is not None:
+    if centre is not None and count is not None and (total is not None or centre[1]):
         # old sums give the unit of the total only
-        a_second = _a_second(centre[1] or total[1])
+        unit = total[1] if total is not None else centre[1]
+        a_second = _a_second(centre[1] or unit)
         scatter = found.get("stddev")
-        scale = _a_second(scatter[1] or total[1]) if scatter else 0.0
+        scale = _a_second(scatter[1] or unit) if scatter else 0.0
         mean = found.get("avg") or found.get("average")
         shapes = tuple((found[key][0], label) for key, label in _SHAPES if key in found)
         return Report(
@@ -100,6 +112,29 @@ def _metric(columns: dict[str, tuple[int, str]]) -> str:
     if "num calls" in columns or "calls" in columns or "pid" in columns or "tid" in columns:
         return "host_time"
     return "gpu_time"
+
+
+def knows(document: object) -> bool:
+    """Rows of a report as ``nsys stats --format json`` writes them."""
+    if not isinstance(document, list) or not document or not isinstance(document[0], dict):
+        return False
+    return header(",".join(map(str, document[0])))
+
+
+def read_list(document: list[Any], origin: str) -> ResultFile:
+    """The same of such rows.
+
+    Raises:
+        InputError: a row that is none, or a cell that is no number.
+    """
+    text = io.StringIO()
+    columns = [*document[0]]
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    for i, item in enumerate(document):
+        row = mapping(item, f"{origin}[{i}]")
+        writer.writerow([row.get(name, "") for name in columns])
+    return read(text.getvalue().splitlines(), origin)
 
 
 def read(lines: Sequence[str], origin: str, mark: Mark | None = None) -> ResultFile:

@@ -35,7 +35,7 @@ from perfkit.readers.results import ResultFile
 #: what the messages list
 KNOWN: Final = (
     *(one.kind for one in JSON_FORMATS),
-    "ncu --csv", "nsys stats", "JUnit", "CSV (benchmark,value,unit)",
+    "ncu --csv", "JUnit", "CSV (benchmark,value,unit)",
 )  # fmt: skip
 
 #: how the own files of profilers begin -> how to export them
@@ -45,7 +45,8 @@ _REPORTS: Final = {
 }
 #: what a header has in it, to find it in a long file
 _HEADER: Final = re.compile(
-    r'"Process ID","|\b(?:time|duration) ?\(|benchmark|\breal_time\b|\bstddev\b', re.IGNORECASE
+    r'"Process ID","|\b(?:time|duration|dur|kavg) ?\(|benchmark|\breal_time\b|\bstddev\b',
+    re.IGNORECASE,
 )
 _DOCUMENT: Final = re.compile(r"^[\[{]", re.MULTILINE)
 _MOST_ATTEMPTS: Final = 200  #: lines of a log that begin like a document and are none

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -80,4 +82,52 @@ def test_broken_rows_are_named(tmp_path, rows, message):
     path = tmp_path / "t.csv"
     path.write_text(f"Start (ns),Duration (ns),CorrId,Name\n{rows}\n", "utf-8")
     with pytest.raises(InputError, match=message):
+        read_results(path)
+
+
+EXEC_SUM = (
+    "PID,TID,DevId,Count,QCount,TAvg (ns),TMed (ns),TMin (ns),TMax (ns),TStdDev (ns),AAvg (ns),"
+    "AMed (ns),AMin (ns),AMax (ns),AStdDev (ns),QAvg (ns),QMed (ns),QMin (ns),QMax (ns),"
+    "QStdDev (ns),KAvg (ns),KMed (ns),KMin (ns),KMax (ns),KStdDev (ns),API Name,Kernel Name\n"
+    "1,1,0,10,10,18000.0,17700.0,17000,19000,300.0,5000.0,5000.0,4900,5100,20.0,200.0,200.0,190,"
+    '210,5.0,12500.0,12480.0,12400,12700,80.0,cudaLaunchKernel,"saxpy(int, float)"\n'
+)
+EXEC_TRACE = (
+    "API Start (ns),API Dur (ns),Queue Start (ns),Queue Dur (ns),Kernel Start (ns),"
+    "Kernel Dur (ns),Total Dur (ns),PID,TID,DevId,API Function,GridXYZ,BlockXYZ,Kernel Name\n"
+    "100,5000,5100,200,5300,12500,17700,1,1,0,cudaLaunchKernel,   8    1    1, 256    1    1,k\n"
+    "900,5000,5900,200,6300,12700,17900,1,1,0,cudaLaunchKernel,   8    1    1, 256    1    1,k\n"
+)
+
+
+def test_reports_of_calls_queues_and_kernels_are_about_the_kernels(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text(EXEC_SUM, "utf-8")
+    (run,) = read_results(path).runs
+    assert (run.benchmark, run.metric, run.values) == ("saxpy(int, float)", "gpu_time", (12.48e-6,))
+    assert run.spread == pytest.approx(80 / 12500)
+    assert run.samples == 10
+    path.write_text(EXEC_TRACE, "utf-8")
+    (run,) = read_results(path).runs
+    assert (run.benchmark, run.metric, run.values) == ("k", "gpu_time", (12.5e-6, 12.7e-6))
+
+
+def test_a_report_as_json_says_what_its_csv_does(tmp_path):
+    text = (DATA / "nsys_shapes.csv").read_text("utf-8")
+    start = next(i for i, line in enumerate(text.splitlines()) if line.startswith("Time"))
+    rows = [*csv.DictReader(text.splitlines()[start:])]
+    assert rows
+    path = tmp_path / "r.json"
+    numbers = [
+        {k: (float(v) if v.replace(".", "", 1).isdigit() else v) for k, v in row.items()}
+        for row in rows
+    ]
+    path.write_text(json.dumps(numbers), "utf-8")
+    said = [
+        [(r.benchmark, r.metric, r.values, r.spread) for r in read_results(p).runs]
+        for p in (path, DATA / "nsys_shapes.csv")
+    ]
+    assert said[0] == said[1]
+    path.write_text(json.dumps([numbers[0], 3]), "utf-8")
+    with pytest.raises(InputError, match=r"\[1\]: should be an object"):
         read_results(path)
