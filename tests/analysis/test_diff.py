@@ -207,8 +207,8 @@ def test_occupancy_is_that_of_the_launch(given, options, ratio):
         ({"max_threads": None}, "no launch bounds"),
         ({"registers_per_thread": None, "unknown": {"registers_per_thread": "PTX"}}, "PTX"),
         ({"static_shared_bytes": None}, "not in the file"),
-        ({"arch": "sm_30"}, "unknown compute capability"),
-        ({"arch": "?"}, "unknown compute capability"),
+        ({"arch": "sm_30"}, "older than what the database holds"),
+        ({"arch": "?"}, "older than what the database holds"),
     ],
 )
 def test_occupancy_that_cannot_be_told(given, why):
