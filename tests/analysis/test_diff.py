@@ -208,7 +208,7 @@ def test_occupancy_is_that_of_the_launch(given, options, ratio):
         ({"registers_per_thread": None, "unknown": {"registers_per_thread": "PTX"}}, "PTX"),
         ({"static_shared_bytes": None}, "not in the file"),
         ({"arch": "sm_30"}, "older than what the database holds"),
-        ({"arch": "?"}, "older than what the database holds"),
+        ({"arch": "?"}, "unknown compute capability"),
     ],
 )
 def test_occupancy_that_cannot_be_told(given, why):
