@@ -15,6 +15,7 @@ from perfkit.analysis.operators import (
     COMPARISONS,
     FUNCTIONS,
     LIMIT,
+    SIGNED,
     STOPS_AT,
     UNARY,
     Unsigned,
@@ -167,7 +168,23 @@ class _Parser:
             function, inner = UNARY[token.text], self._unary()
             self._depth -= 1
             return lambda names: _of_one(token.text, function, inner(names))
+        if (to_sign := self._cast()) is not None:
+            inner = self._unary()
+            return lambda names: typed(int(inner(names)), signed=to_sign)
         return self._primary()
+
+    def _cast(self) -> bool | None:
+        """Take ``(int)``; whether the type has a sign. None: no cast stands here."""
+        if not (self._token.kind == "symbol" and self._token.text == "("):
+            return None
+        end = self._next + 1
+        while self._tokens[end].kind == "name":
+            end += 1
+        sign = SIGNED.get(" ".join(token.text for token in self._tokens[self._next + 1 : end]))
+        if sign is None or self._tokens[end].text != ")":
+            return None
+        self._next = end + 1
+        return sign
 
     def _primary(self) -> Evaluate:
         token = self._token

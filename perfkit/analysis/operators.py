@@ -77,6 +77,19 @@ FUNCTIONS: Final[dict[str, tuple[int, Callable[..., int]]]] = {
 }
 
 
+#: types of whole numbers that are cast to -> whether they have a sign; none is narrowed
+SIGNED: Final = {
+    **dict.fromkeys(
+        ("int", "long", "long int", "long long", "int32_t", "int64_t", "ptrdiff_t", "ssize_t"), True
+    ),
+    **dict.fromkeys(
+        ("unsigned", "unsigned int", "unsigned long", "unsigned long long", "uint", "size_t",
+         "uint32_t", "uint64_t"),
+        False,
+    ),
+}  # fmt: skip
+
+
 def typed(value: int, *, signed: bool) -> int:
     """A result within range, with or without sign."""
     return checked(value) if signed else Unsigned(checked(value))

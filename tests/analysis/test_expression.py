@@ -41,6 +41,13 @@ X = {"x": 5, "threadIdx.x": 7, "y": -3}
         ("threadIdx . x", 7),
         ("0x1F + 0XfuLL + 10u", 56),
         ("9223372036854775807", 2**63 - 1),
+        ("(int)threadIdx.x - 8", -1),
+        ("((int)threadIdx.x - 8) / 2", 0),  # -1 / 2, cut off
+        ("(int)threadIdx.x - 8 < 0", 1),
+        ("-(long long)x * 2", -10),
+        ("(size_t) x * (unsigned int)threadIdx.x", 35),
+        ("(x)", 5),
+        ("(unsigned long) (x + 1) % 4", 2),
         ("  x\t", 5),
     ],
 )
@@ -58,6 +65,8 @@ def test_values(text, value):
         "(1 - threadIdx.x) / 2",
         "(threadIdx.x - 8) >> 1",
         "min(threadIdx.x - 8, 5)",
+        "(unsigned)y / 2",
+        "(size_t)(x - 6) > 0",
         "max(-threadIdx.x, 5)",
         "~threadIdx.x / 2",
     ],
