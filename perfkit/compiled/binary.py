@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from perfkit.compiled.files import cubin_bytes, known_as
-from perfkit.compiled.kinds import is_cubin
+from perfkit.compiled.kinds import is_cubin, without_digest
 from perfkit.compiled.reading import Reading
 from perfkit.errors import InputError
 from perfkit.files import shown
@@ -24,7 +24,7 @@ _MAGICS: Final = (_FATBIN, _ELF, _ARCHIVE, _THIN_ARCHIVE, _WINDOWS)
 
 def may_hold_code(head: bytes) -> bool:
     """Whether a file that begins so is one that ``read_binary`` looks into."""
-    return head.startswith(_MAGICS)
+    return without_digest(head).startswith(_MAGICS)
 
 
 def read_binary(path: Path, head: bytes, *, name: str | None = None) -> Reading | None:
@@ -50,7 +50,7 @@ def _read(path: Path, head: bytes, name: str | None) -> Reading | None:
     from perfkit.compiled.container import read_container
     from perfkit.compiled.host_file import device_code, windows_fatbins
 
-    if is_cubin(head):
+    if is_cubin(without_digest(head)):
         from perfkit.compiled.cubin import read_cubin
 
         return Reading(kernels=read_cubin(cubin_bytes(path), origin=name or shown(path)))

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from perfkit import files
-from perfkit.compiled.kinds import HEAD_BYTES
+from perfkit.compiled.kinds import HEAD_BYTES, without_digest
 from perfkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def cubin_bytes(path: Path) -> bytes:
     Raises:
         InputError: not readable, or larger than any.
     """
-    return files.read(path, MAX_CUBIN, "a cubin")
+    return without_digest(files.read(path, MAX_CUBIN, "a cubin"))
 
 
 def read_text(path: Path, what: str) -> bytes:

@@ -38,9 +38,16 @@ _TEXTS: Final = (
     (rb"\b__global__\b|^[ \t]*+#[ \t]*+include\b", "CUDA source"),
     (rb"\A\s*(?:\{|\[\s*[\[{\"])", "JSON text"),  # "[ 50%] Building" is none
 )
+_DIGEST: Final = re.compile(rb"[0-9a-f]{32,64}(?=\x7fELF)")
 #: control characters without those of lines, tabs, pages, backspaces and colours
 _NOT_IN_TEXT: Final = bytes(set(range(32)) - set(b"\b\t\n\v\f\r\x1b"))
 _OF_BUILDS: Final = re.compile(rb"\b(?:nvcc|ptxas|error|warning|make|ninja)\b")
+
+
+def without_digest(data: bytes) -> bytes:
+    """What CuPy keeps of a cubin: its cache puts a digest in hexadecimal in front of each."""
+    match = _DIGEST.match(data)
+    return data[match.end() :] if match else data
 
 
 def is_cubin(head: bytes) -> bool:

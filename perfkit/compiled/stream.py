@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from perfkit.compiled.files import MAX_CUBIN, reading
-from perfkit.compiled.kinds import HEAD_BYTES, describe, is_cubin, may_be_text
+from perfkit.compiled.kinds import HEAD_BYTES, describe, is_cubin, may_be_text, without_digest
 from perfkit.compiled.reading import Reading
 from perfkit.errors import InputError
 from perfkit.files import refuse_endless, shown
@@ -48,7 +48,7 @@ def read_stream(path: Path, *, arch: str | None = None, kept: BinaryIO | None = 
     """
     name = name_of(path)
     with opened(path) if kept is None else nullcontext(kept) as stream:
-        head = stream.read(HEAD_BYTES)
+        head = without_digest(stream.read(HEAD_BYTES))
         if is_cubin(head):
             from perfkit.compiled.cubin import read_cubin
 

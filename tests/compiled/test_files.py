@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,4 +99,21 @@ def test_errors_of_all_that_stay_the_package_s_own(tmp_path):
     path = tmp_path / "noise"
     path.write_bytes(os.urandom(2**20))
     with pytest.raises(PerfkitError):
+        read(path)
+
+
+@pytest.mark.parametrize("digest", ["md5", "sha1", "sha256"])
+def test_cubins_of_cupy_s_cache_have_a_digest_in_front(tmp_path, digest):
+    """CuPy finds broken files of its cache by it: md5 at first, sha1 later."""
+    code = (DATA / "j04.sm_90.cubin").read_bytes()
+    path = tmp_path / "kernel_cache" / "0123abcd_2.cubin"
+    path.parent.mkdir()
+    path.write_bytes(hashlib.new(digest, code).hexdigest().encode() + code)
+    plain = [replace(one, origin="") for one in read(DATA / "j04.sm_90.cubin").kernels]
+    for place in (path, path.parent):
+        found = read(place).kernels
+        assert [replace(one, origin="") for one in found] == plain
+        assert str(path) in found[0].origin
+    path.write_bytes(b"0123456789abcdef" * 2 + b"ELF")
+    with pytest.raises(InputError):
         read(path)
