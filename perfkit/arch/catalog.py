@@ -16,7 +16,7 @@ from perfkit.arch.types import ComputeCapability, Target
 from perfkit.errors import UnknownTarget, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from perfkit.arch.types import Capability, Gpu
@@ -222,7 +222,7 @@ def _gpu_by_key(text: str) -> Gpu | None:
         wanted = normalise(text)
         names = {normalise(alias): key for alias, key in aliases.items()}
         names.update((normalise(key), key) for key in files)
-        key = names.get(wanted)
+        key = names.get(wanted) or _in_another_order(text, {**aliases, **{k: k for k in files}})
     if key is None:
         return None
     if key not in files:
@@ -231,6 +231,21 @@ def _gpu_by_key(text: str) -> Gpu | None:
             hint=f"correct {load.ALIASES}, or add {load.GPUS}/{key}.yaml",
         )
     return _product(files[key])
+
+
+def _in_another_order(text: str, names: Mapping[str, str]) -> str | None:
+    """The product of a name with the same words: ``A100 80GB SXM``; None: of none, or of several.
+
+    ``names`` lead to keys.
+    """
+    wanted = sorted(_words(text))
+    found = {key for name, key in names.items() if sorted(_words(name)) == wanted}
+    return found.pop() if len(wanted) > 1 and len(found) == 1 else None
+
+
+def _words(name: str) -> list[str]:
+    words = _SEPARATORS.split(name.strip().lower())
+    return [word for word in words if word not in {"nvidia", "geforce", "tesla"}]
 
 
 def _product(path: Path) -> Gpu:

@@ -260,3 +260,24 @@ def test_a_capability_is_no_product(text):
     with pytest.raises(UnknownTarget, match="is a capability, not a product") as caught:
         catalog.gpu(text)
     assert caught.value.hint.startswith("perfkit arch show")
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("A100 80GB SXM", "a100-sxm4-80gb"),
+        ("80GB A100 PCIe", "a100-pcie-80gb"),
+        ("NVIDIA Super RTX 4080", "rtx-4080-super"),
+        ("laptop rtx-4090", "rtx-4090-laptop"),
+        ("HGX H100", "h100-sxm5"),
+        ("DGX H200", "h200-sxm"),
+    ],
+)
+def test_the_words_of_a_name_in_another_order(text, key):
+    assert catalog.gpu(text).key == key
+
+
+@pytest.mark.parametrize("text", ["100 h", "80GB", "A100 40GB 80GB", "RTX", "4080 4080 super"])
+def test_other_words_are_another_name(text):
+    with pytest.raises(UnknownTarget):
+        catalog.gpu(text)
