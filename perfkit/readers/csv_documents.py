@@ -1,7 +1,8 @@
 """CSV of benchmark programs that write JSON too, as that JSON: one reader for both.
 
-``nvbench --csv``, ``--benchmark_format=csv`` of Google Benchmark and ``hyperfine --export-csv``.
-They have less in them: of nvbench and hyperfine the summary of the samples only.
+``nvbench --csv``, ``--benchmark_format=csv`` of Google Benchmark, ``pytest-benchmark compare --csv``
+and ``hyperfine --export-csv``. They have less in them: all but Google Benchmark's only a summary of
+the samples.
 """
 
 from __future__ import annotations
@@ -96,6 +97,14 @@ def _google_benchmark(header: list[str], rows: list[list[str]]) -> dict[str, Any
     return {"benchmarks": entries}
 
 
+def _pytest_benchmark(header: list[str], rows: list[list[str]]) -> dict[str, Any]:
+    entries: list[dict[str, Any]] = []
+    for cells in rows:
+        stats = {k: v for k, v in zip(header, cells, strict=True) if v}
+        entries.append({"fullname": stats.pop("name", ""), "stats": stats})
+    return {"machine_info": {}, "benchmarks": entries}
+
+
 def _hyperfine(header: list[str], rows: list[list[str]]) -> dict[str, Any]:
     results: list[dict[str, Any]] = []
     for cells in rows:
@@ -166,6 +175,11 @@ _PROGRAMS: Final = (
         "google-benchmark",
         frozenset({"name", "iterations", "real_time", "cpu_time", "time_unit"}),
         _google_benchmark,
+    ),
+    _Program(
+        "pytest-benchmark",
+        frozenset({"name", "mean", "stddev", "median", "rounds", "iterations"}),
+        _pytest_benchmark,
     ),
     _Program("hyperfine", frozenset({"command", "mean", "stddev", "median"}), _hyperfine),
 )

@@ -42,6 +42,16 @@ def test_statistics_without_repetitions_are_a_summary():
     assert failed.failure == 'too many "resources", launch'
 
 
+def test_what_pytest_benchmark_compares_is_what_it_saved():
+    csv = said(DATA / "pytest_benchmark_compare.csv")
+    assert [name for name, *_ in csv] == [
+        "test_b.py::test_sum[10]", "test_b.py::test_sum[100]", "test_b.py::test_list",
+    ]  # fmt: skip
+    assert csv == said(DATA / "pytest_benchmark_compared.json")
+    samples = [run.samples for run in read_results(DATA / "pytest_benchmark_compare.csv").runs]
+    assert samples == [9921, 4934, 3495]
+
+
 def test_hyperfine_as_its_json(tmp_path):
     rows = [
         {
@@ -94,7 +104,9 @@ def test_nvbench_names_states_as_its_json_does(tmp_path):
     assert said(path)[0][:4] == said(DATA / "nvbench.csv")[0][:4]
 
 
-@pytest.mark.parametrize("name", ["nvbench", "hyperfine", "google_benchmark_both"])
+@pytest.mark.parametrize(
+    "name", ["nvbench", "hyperfine", "google_benchmark_both", "pytest_benchmark_compare"]
+)
 def test_cut_off_rows_and_lonely_headers_are_refused(tmp_path, name):
     header, first, *rest = (DATA / f"{name}.csv").read_text("utf-8").splitlines()
     path = tmp_path / "r.csv"

@@ -34,6 +34,7 @@ KINDS = {
     "plain.csv": "csv",
     "pyperf.json": "pyperf",
     "pytest_benchmark.json": "pytest-benchmark",
+    "pytest_benchmark_compare.csv": "pytest-benchmark",
 }
 TEXT = {name: (DATA / name).read_text("utf-8") for name in KINDS}
 
