@@ -1,8 +1,8 @@
 """CSV of benchmark programs that write JSON too, as that JSON: one reader for both.
 
-``nvbench --csv``, ``--benchmark_format=csv`` of Google Benchmark, ``pytest-benchmark compare --csv``
-and ``hyperfine --export-csv``. They have less in them: all but Google Benchmark's only a summary of
-the samples.
+``nvbench --csv``, ``--benchmark_format=csv`` of Google Benchmark, ``pytest-benchmark compare
+--csv`` and ``hyperfine --export-csv``. They have less in them: all but Google Benchmark's only a
+summary of the samples. Places in messages are those of the JSON.
 """
 
 from __future__ import annotations
