@@ -17,6 +17,12 @@ _ESCAPES: Final = re.compile(
     rb"|\[[0-9;]*m"  # the escape character got lost
 )
 _QUOTES: Final = re.compile(rb"\xe2\x80[\x98\x99]|&#(?:0?39|[xX]27);|&apos;")
+#: of pages of HTML; names of templates have them
+_ENTITIES: Final = ((b"&nbsp;", b" "), (b"&#160;", b" "), (b"&lt;", b"<"), (b"&gt;", b">"),
+                    (b"&quot;", b'"'), (b"&amp;", b"&"))  # fmt: skip
+_OTHER_QUOTES: Final = re.compile(
+    rb"entry function\s+(?:\\?[\"`])([^\"`]+?)(?:\\?[\"'`]) for (?:\\?[\"`])(sm_\w+?)(?:\\?[\"'`])"
+)
 #: line ends of pages, tables, scripts and Markdown
 _TAIL: Final = re.compile(rb"(?: ?(?:<br ?/?>|\||\\|`))+$")
 _TAIL_ENDS: Final = (b">", b"|", b"\\", b"`")
@@ -50,6 +56,10 @@ def clean(line: bytes) -> bytes:
         line = _ESCAPES.sub(b"", line)
     if b"\xe2\x80" in line or b"&" in line:
         line = _QUOTES.sub(b"'", line)
+        for written, meant in _ENTITIES:
+            line = line.replace(written, meant)
+    if b"entry function" in line and b"entry function '" not in line:
+        line = _OTHER_QUOTES.sub(rb"entry function '\1' for '\2'", line)
     if b"\xc2\xa0" in line:
         line = line.replace(b"\xc2\xa0", b" ")
     text = b" ".join(line.split())

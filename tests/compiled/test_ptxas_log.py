@@ -384,6 +384,21 @@ FORMS = {
         f'{{"log":"{line}\\n","stream":"stderr","time":"{STAMP.strip()}"}}\n'
         for line in RECORD.splitlines()
     ),
+    "JSON lines": "".join(
+        f'{{"time":"2026","level":"info", "msg": "{line}", "n": 16}}\n'
+        for line in RECORD.splitlines()
+    ),
+    "JSON lines of an array": "".join(
+        f'{"[" if i == 0 else ","}{{"t":2026,"text":"{line}"}}\n'
+        for i, line in enumerate(RECORD.splitlines())
+    ),
+    "HTML": "<pre>"
+    + RECORD.replace("'", "&#39;")
+    .replace("\n    ", "\n&nbsp;&nbsp;&#160; ")
+    .replace("\n", "<br>\n")
+    + "</pre>",
+    "double quotes": RECORD.replace("'_Z1kPf' for 'sm_80'", '"_Z1kPf" for "sm_80"'),
+    "backquotes": RECORD.replace("'_Z1kPf' for 'sm_80'", "`_Z1kPf' for `sm_80'"),
     "one JSON string": '{"output": "' + RECORD.replace("\n", "\\n") + '"}',
     "byte order mark": "\ufeff" + RECORD,
     "foreign lines": RECORD.replace("\n", "\n[ 41%] Building CXX object io.cpp.o\nk.cu(3): note\n"),
