@@ -105,7 +105,7 @@ class Joiner:
     ) -> None:
         end = None
         for sentence in line.sentences:
-            between = b"" if end is None else text[end : sentence.start].strip()
+            between = b"" if end is None else text[end : sentence.start].strip(b" ,'\"")
             end = sentence.end
             if between:
                 if not stream_of(between + b" ").marked:

@@ -24,12 +24,12 @@ _OTHER_QUOTES: Final = re.compile(
     rb"entry function\s+(?:\\?[\"`])([^\"`]+?)(?:\\?[\"'`]) for (?:\\?[\"`])(sm_\w+?)(?:\\?[\"'`])"
 )
 #: line ends of pages, tables, scripts and Markdown
-_TAIL: Final = re.compile(rb"(?: ?(?:<br ?/?>|\||\\|`))+$")
-_TAIL_ENDS: Final = (b">", b"|", b"\\", b"`")
+_TAIL: Final = re.compile(rb"(?: ?(?:<br ?/?>|\||\\|`|\"[\],}]*))+$")
+_TAIL_ENDS: Final = (b">", b"|", b"\\", b"`", b'"', b'",', b'"]')
 
 #: the compiler's own beginning of a line; the driver's linker leaves out a word or two
 _MARKER: Final = re.compile(rb"(?:\b(?:ptxas|nvlink) )?\binfo ?: ?$|\bptxas \. $")
-_CHANGES: Final = re.compile(rb"[\d:.,/\-+TZ|%~()\[\]]*|[(\[]?\d[\d.:]*m?s[)\]]?:?")
+_CHANGES: Final = re.compile(rb"[\d:.,/\-+TZ|%~()\[\]\"']*|[(\[]?\d[\d.:]*m?s[)\]]?:?")
 _LINE_NUMBER: Final = re.compile(rb"(?::\d+:|-\d+-)$")  # as grep -n writes it
 
 _PLAIN: Final = frozenset((b"ptxas info : ", b"ptxas . ", b"nvlink info : ", b"info : "))

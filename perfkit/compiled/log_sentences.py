@@ -17,7 +17,7 @@ _SENTENCE: Final = re.compile(
     rb"C(?P<entry>ompiling entry function '(" + _NAME + rb")' for '(sm_\d{2,3}[af]?)')"
     rb"|F(?P<linked>unction properties for '(" + _NAME + rb")'()?:?)"
     rb"|F(?P<function>unction properties for (?!')"
-    rb"(?:([^\s<>(),]+)(?= \d{1,15}(?: b|$)| (?:ptxas|nvlink)\b|$)"  # a symbol
+    rb"(?:([^\s<>(),'\"]+)(?= \d{1,15}(?: b|$)| (?:ptxas|nvlink)\b|['\"]|$)"  # a symbol
     rb"|(\S.*?)(?= \d{1,15}(?: bytes stack|$)|$)))"  # a C++ name
     rb"|b(?P<frame>ytes stack frame, ?(\d{1,15}) bytes spill stores, ?(\d{1,15}) bytes spill loads)"
     rb"|U(?<!\wU)(?P<used>sed (\d{1,9}) registers?)"

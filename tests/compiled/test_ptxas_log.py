@@ -397,6 +397,9 @@ FORMS = {
     .replace("\n    ", "\n&nbsp;&nbsp;&#160; ")
     .replace("\n", "<br>\n")
     + "</pre>",
+    "list of JSON strings": "".join(f'  "{line}",\n' for line in RECORD.splitlines()),
+    "list of Python": repr(RECORD.splitlines()),
+    "quoted CSV": "".join(f'{i},"{line}"\n' for i, line in enumerate(RECORD.splitlines())),
     "double quotes": RECORD.replace("'_Z1kPf' for 'sm_80'", '"_Z1kPf" for "sm_80"'),
     "backquotes": RECORD.replace("'_Z1kPf' for 'sm_80'", "`_Z1kPf' for `sm_80'"),
     "one JSON string": '{"output": "' + RECORD.replace("\n", "\\n") + '"}',
