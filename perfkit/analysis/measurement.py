@@ -121,7 +121,7 @@ class Measurement:
     sm_count: int = 0
     max_warps_per_sm: int = 0
     notes: tuple[str, ...] = ()
-    rest_s: float = 0.0  #: of the card before each sample; 0: one followed the other
+    rest_s: float = 0.0  #: of the card before each burst; 0: one sample followed the other
     key: str = ""  #: tells it from others of the same name
 
     @property

@@ -23,7 +23,7 @@ RestOption = Annotated[
         metavar="SECONDS",
         min=0,
         max=60,
-        help="Idle that long before each sample: bursts, not what the power limit sustains.",
+        help="Idle that long before each burst of 20 ms: not what a power limit sustains.",
     ),
 ]
 

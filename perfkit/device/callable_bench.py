@@ -42,7 +42,8 @@ def time_callable(
         samples = []
         for _ in range(count):
             if sampling.rest_s:
-                stopwatch.rest(_silent(work), sampling.rest_s, timing.before.sm_clock_hz)
+                stopwatch.rest(sampling.rest_s, timing.before.sm_clock_hz)
+                work()
             if sampling.cold:
                 stopwatch.flush()
             samples.append(_by_host(card, work))

@@ -58,7 +58,7 @@ class Plan:
     samples: int = 30
     most_seconds: float = 3.0  #: of samples of one item in one run
     warmup_s: float = 0.05
-    rest_s: float = 0.0  #: before each sample
+    rest_s: float = 0.0  #: before each burst
     time_limit_s: float = 60.0  #: of one item in one run, without its rests
     memory_limit_bytes: int | None = None  #: of host and card each; None: 64 GiB, the whole card
 

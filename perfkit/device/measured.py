@@ -37,7 +37,7 @@ def measurement(
         failure: why there are fewer runs, or none.
         device: where.
         machine: to predict for; None: its capability is not known.
-        rest_s: before each sample.
+        rest_s: before each burst.
     """
     runs = tuple(_run(result["timing"]) for result in results)
     first: Mapping[str, Any] = results[0] if results else {}

@@ -1,12 +1,15 @@
 """Timing work on a card: warm-up, samples between marks, cold or warm caches, clocks watched.
 
-Every sample starts with the card busy (flushing L2, or holding), so that the launch lies in the
-queue when its turn comes and the marks enclose the kernel alone. One call is one run, the unit of
-evidence: ``measure.py`` takes several, each in a process of its own.
+Every sample starts with the card busy, so that the launch lies in the queue when its turn comes and
+the marks enclose the kernel alone: flushing L2, at work on the sample before, or, where work is too
+short for that, holding. SMs that idle while one thread holds begin slower: on an H200 a product on
+tensor cores took up to 10 us longer after 60 us of it, so that work follows upon itself where it
+can. One call is one run, the unit of evidence: ``measure.py`` takes several, each in a process of
+its own.
 
 Work that draws more power than the card may have is slower the longer it goes on. With rests
-between its samples it is timed as a burst: the card idles, is woken by a thread that only waits,
-which takes hardly any power, does the work once, and is timed.
+between its samples it is timed in bursts: the card idles, is woken by a thread that only waits,
+which takes hardly any power, does the work once, and is timed for some milliseconds.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import ceil
 from statistics import median
-from time import sleep
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Final
 
 from perfkit.device.backend import launch_1d
@@ -23,15 +26,18 @@ from perfkit.device.program import build
 from perfkit.record import record
 
 if TYPE_CHECKING:
-    from perfkit.device.backend import Card
+    from perfkit.device.backend import Card, Mark
 
 Work = Callable[[], None]
 
 #: L2 is flushed by reading this many times its size: replacement is not strictly by age
 _FLUSH_RATIO: Final = 3
 _FLUSH_FALLBACK_BYTES: Final = 256 * 2**20  #: where the driver does not tell L2's size
-_HOLD_NS: Final = 60_000  #: longer than it takes to enqueue a launch and two marks
+_HOLD_S: Final = 60e-6  #: longer than it takes to enqueue a launch and two marks
 _MOST_IN_FLIGHT: Final = 256  #: samples queued before the host waits
+_LOOK_S: Final = 0.1  #: of work until the host waits, to look at the clocks and at the time
+#: of work after a rest: products of an H200 keep their rate for 30 ms and more
+_BURST_S: Final = 0.02
 _WAKE_NS: Final = 10_000_000  #: one turn of waking; governors of clocks take milliseconds
 _MOST_WAKES: Final = 20
 _AWAKE: Final = 0.9  #: of the clock before the first sample: a rested card's is higher than that
@@ -45,7 +51,7 @@ class Sampling:
     cold: bool = True  #: L2 flushed before each sample
     warmup_s: float = 0.05  #: of work before the first sample; clocks rise meanwhile
     most_seconds: float = 10.0  #: stop sampling after this long, with what there is (3 at least)
-    rest_s: float = 0.0  #: the card idles that long before each sample; 0: they follow one another
+    rest_s: float = 0.0  #: the card idles that long before each burst; 0: samples make one row
 
     @property
     def most_resting_s(self) -> float:
@@ -91,18 +97,17 @@ class Stopwatch:
         blocks = 4 * card.device.sm_count
         flushed = (self._buffer, np.uint64(size // 16), self._sink)
         self._flush_caches = card.prepare(flush, launch_1d(blocks, 256), flushed)
-        self._hold = card.prepare(hold, launch_1d(1, 1), (np.uint64(_HOLD_NS),))
+        self._hold = card.prepare(hold, launch_1d(1, 1), (np.uint64(_HOLD_S * 1e9),))
         self._wake = card.prepare(hold, launch_1d(1, 1), (np.uint64(_WAKE_NS),))
 
     def flush(self) -> None:
         """Leave nothing of earlier work in L2."""
         self._flush_caches()
 
-    def rest(self, work: Work, seconds: float, clock_hz: float | None) -> None:
-        """Leave the card idle for a while, and wake it for ``work``.
+    def rest(self, seconds: float, clock_hz: float | None) -> None:
+        """Leave the card idle for a while, and wake it.
 
         Args:
-            work: is done once, untimed, so that its code and data are where they usually are.
             seconds: how long.
             clock_hz: the SM clock while it was awake; None: not known.
         """
@@ -114,14 +119,6 @@ class Stopwatch:
             now = self.monitor.state().sm_clock_hz
             if now is None or clock_hz is None or now >= _AWAKE * clock_hz:
                 break
-        work()
-        self._card.wait()
-
-    def _prepare(self, *, cold: bool) -> None:
-        if cold:
-            self.flush()
-        else:
-            self._hold()
 
     def time(self, work: Work, sampling: Sampling | None = None) -> Timing:
         """One run of ``work``, which enqueues launches and returns.
@@ -133,17 +130,15 @@ class Stopwatch:
         estimate = self._warm_up(work, sampling)
         samples: list[float] = []
         states = [self.monitor.state()]
-        # the host waits now and then, to look at the clocks and at the time
-        in_flight = max(1, min(_MOST_IN_FLIGHT, int(0.1 / max(estimate, 1e-6)), sampling.samples))
+        at_once_s = _BURST_S if sampling.rest_s else _LOOK_S
+        in_flight = max(1, min(_MOST_IN_FLIGHT, int(at_once_s / max(estimate, 1e-6))))
         spent = 0.0
         while len(samples) < sampling.samples:
             if sampling.rest_s:
-                in_flight = 1
-                self.rest(work, sampling.rest_s, states[0].sm_clock_hz)
-            pairs = [
-                self._sample(work, cold=sampling.cold)
-                for _ in range(min(in_flight, sampling.samples - len(samples)))
-            ]
+                self.rest(sampling.rest_s, states[0].sm_clock_hz)
+            count = min(in_flight, sampling.samples - len(samples))
+            before = self.flush if sampling.cold else self._hold if estimate < _HOLD_S else None
+            pairs = self._row(work, count, before, leads=in_flight > 1)
             # read while the card works: an idle card says nothing of the clock it had
             states.append(self.monitor.state())
             new = [self._card.seconds(start, end) for start, end in pairs]
@@ -160,24 +155,36 @@ class Stopwatch:
             sm_clock_hz=sum(clocks) / len(clocks) if clocks else None,
         )
 
-    def _sample(self, work: Work, *, cold: bool) -> tuple[object, object]:
-        self._prepare(cold=cold)
-        start = self._card.mark()
-        work()
-        return start, self._card.mark()
+    def _row(
+        self, work: Work, count: int, before: Work | None, *, leads: bool
+    ) -> list[tuple[Mark, Mark]]:
+        """Samples in a row; where one ``leads`` that is not timed, it finds what has idled."""
+        if leads:
+            (before or self._hold)()
+            work()
+        pairs = []
+        for _ in range(count):
+            if before is not None:
+                before()
+            start = self._card.mark()
+            work()
+            pairs.append((start, self._card.mark()))
+        return pairs
 
     def _warm_up(self, work: Work, sampling: Sampling) -> float:
-        """Run until the warm-up is over; seconds of one piece of work, the preparation included."""
+        """Run until the warm-up is over; seconds of one piece of work, flushes included."""
         spent, count, batch = 0.0, 0, 1
-        least_s = sampling.warmup_s
+        least_s, began_s = sampling.warmup_s, monotonic()
         if sampling.rest_s:  # the first sample is to find a card that has rested, too
             for _ in range(ceil(least_s / (_WAKE_NS * 1e-9))):
                 self._wake()
             least_s = 0.0
-        while spent < least_s or count < 3:
+        # by the host's clock, too: what Python code does elsewhere the card's marks do not see
+        while count < 3 or max(spent, monotonic() - began_s) < least_s:
             start = self._card.mark()
             for _ in range(batch):
-                self._prepare(cold=sampling.cold)
+                if sampling.cold:
+                    self.flush()
                 work()
             spent += self._card.seconds(start, self._card.mark())
             count += batch

@@ -97,7 +97,7 @@ def test_rests_between_samples(perfkit, children, monkeypatch):
     monkeypatch.setattr(timing, "sleep", rests.append)
     done = perfkit(f"measure copy triad --size 1M --rest 0.25 {QUICK}")
     assert rests == [0.25] * 2 * 2 * 3
-    assert done.out.count("note: the card rested 0.25 s before each sample") == 1
+    assert done.out.count("note: the card rested 0.25 s before each burst") == 1
     document = json.loads(perfkit(f"measure copy --size 1M --rest 1 {QUICK} -f json").out)
     validate("measure", document)
     assert document["devices"][0]["measurements"][0]["rest_s"] == 1

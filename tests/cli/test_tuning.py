@@ -56,7 +56,7 @@ def test_times_of_bursts_are_told(perfkit, card):
     card(TUNING)
     assert "rested" not in perfkit([*GEMM, "-g", "h200"]).out
     card(replace(TUNING, tried=tuple(tried)))
-    assert "rested 0.25 s before each sample" in perfkit([*GEMM, "-g", "h200"]).out
+    assert "rested 0.25 s before each burst" in perfkit([*GEMM, "-g", "h200"]).out
 
 
 def test_without_a_gpu_named_the_card_is_meant(perfkit, card):

@@ -366,7 +366,7 @@ def test_rests_reach_the_child_and_do_not_count_as_a_kernel_that_hangs(card, no_
     plan = replace(QUICK, runs=1, samples=4, time_limit_s=7, rest_s=0.5)
     children = Children(costs(1e-3))
     (found,) = measure(small("copy", n=2**20), H200, plan, run=children).all
-    assert no_time == [0.5] * 4
+    assert no_time == [0.5]
     assert found.rest_s == 0.5
     request = children.requests[0]
     assert request["sampling"]["rest_s"] == 0.5

@@ -65,36 +65,68 @@ def tail(card, since="-"):
     return text[text.index(since) :]
 
 
-def test_without_rests_nothing_is_slept_or_woken(card, work, rests):
+def cost(card, seconds):
+    card.cost = lambda name, launch: seconds if name == "mine" else 1e-6
+
+
+def test_work_holds_the_card_for_what_follows_and_what_idled_is_not_timed(card, work, rests):
     found = Stopwatch(card, Sleepy()).time(work, QUICK)
     assert rests == []
     assert len(found.samples_s) == 4
-    assert "".join(card.order).endswith("hx" * 4)
-    assert "w" not in card.order
+    assert "".join(card.order) == "xxx" + "hx" + "xxxx"
 
 
-def test_before_each_sample_the_card_rests_wakes_and_works_once(card, work, rests):
-    found = Stopwatch(card, Sleepy()).time(work, RESTED)
+def test_before_work_too_short_for_that_one_thread_holds(card, work, rests):
+    cost(card, 5e-6)
+    Stopwatch(card, Sleepy()).time(work, QUICK)
+    assert tail(card, "h") == "hx" * (1 + 4)
+
+
+def test_caches_are_flushed_before_each_sample_and_nothing_holds(card, work, rests):
+    Stopwatch(card, Sleepy()).time(work, replace(QUICK, cold=True))
+    assert "".join(card.order) == "fx" * (3 + 1 + 4)
+
+
+def test_the_host_looks_ten_times_a_second_and_work_that_long_needs_none_to_lead(card, work, rests):
+    cost(card, 0.04)
+    Stopwatch(card, Sleepy()).time(work, QUICK)
+    assert "".join(card.order) == "xxx" + "hx" + "xx" + "hx" + "xx"
+    del card.order[:]
+    cost(card, 0.2)
+    Stopwatch(card, Sleepy()).time(work, QUICK)
+    assert "".join(card.order) == "xxx" + "xxxx"
+
+
+def test_before_each_burst_the_card_rests_wakes_and_works_once(card, work, rests):
+    found = Stopwatch(card, Sleepy()).time(work, replace(RESTED, samples=50))
+    assert rests == [0.25] * 3
+    assert found.samples_s == pytest.approx([1e-3] * 50)
+    burst = "-whx" + "x" * 20  # 20 ms
+    assert tail(card) == burst + burst + burst[:-10]
+
+
+def test_work_as_long_as_a_burst_has_a_rest_for_each_sample(card, work, rests):
+    cost(card, 0.03)
+    Stopwatch(card, Sleepy()).time(work, RESTED)
     assert rests == [0.25] * 4
-    assert found.samples_s == pytest.approx([1e-3] * 4)
-    assert tail(card) == "-wxhx" * 4
+    assert tail(card) == "-wx" * 4
 
 
 def test_before_the_first_rest_the_work_is_done_three_times_and_no_longer(card, work, rests):
     Stopwatch(card, Sleepy()).time(work, replace(RESTED, samples=1, warmup_s=0.05))
-    assert "".join(card.order) == "wwwww" + "hxhxhx" + "-wxhx"
+    assert "".join(card.order) == "wwwww" + "xxx" + "-whxx"
 
 
-def test_with_cold_caches_they_are_flushed_after_the_work_that_wakes(card, work, rests):
+def test_with_cold_caches_they_are_flushed_before_each_sample_of_a_burst(card, work, rests):
     Stopwatch(card, Sleepy()).time(work, replace(RESTED, cold=True, samples=3))
-    assert tail(card) == "-wxfx" * 3
+    assert tail(card) == "-w" + "fx" * (1 + 3)
 
 
 def test_it_is_woken_until_its_clock_is_up(card, work, monkeypatch):
     monitor = Sleepy(3)
     monkeypatch.setattr(timing, "sleep", lambda _: order(card, "-") or setattr(monitor, "left", 3))
     found = Stopwatch(card, monitor).time(work, replace(RESTED, samples=2))
-    assert tail(card) == "-wwwwxhx" * 2
+    assert tail(card) == "-wwwwhxxx"
     assert found.sm_clock_hz == 1.98e9
 
 
@@ -108,7 +140,7 @@ def test_a_clock_that_never_comes_back_ends_no_measurement(card, work, monkeypat
 
 def test_a_clock_that_is_not_told_is_taken_for_up(card, work, rests):
     Stopwatch(card, Sleepy(tells=False)).time(work, replace(RESTED, samples=2))
-    assert tail(card) == "-wxhx" * 2
+    assert tail(card) == "-whxxx"
 
 
 def test_long_work_stops_sampling_as_ever_and_rests_do_not_count(card, work, rests):
@@ -123,11 +155,11 @@ def test_long_work_stops_sampling_as_ever_and_rests_do_not_count(card, work, res
 def test_python_code_rests_by_marks_and_by_the_hosts_clock(card, work, rests, monkeypatch):
     found = time_callable(card, Stopwatch(card, Sleepy()), work, RESTED)
     assert not found["by_host"]
-    assert rests == [0.25] * 4
+    assert rests == [0.25]
     del rests[:]
     slow = iter(range(10**6))
     monkeypatch.setattr("time.perf_counter", lambda: float(next(slow)))
     found = time_callable(card, Stopwatch(card, Sleepy()), work, RESTED)
     assert found["by_host"]
     assert len(found["samples_s"]) == 4
-    assert rests == [0.25] * (4 + 4)
+    assert rests == [0.25] * (1 + 4)

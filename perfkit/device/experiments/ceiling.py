@@ -32,7 +32,7 @@ class Bench:
 
 _FIRST_LOOK = Sampling(samples=5, cold=False, warmup_s=0.005, most_seconds=1)
 _FINAL = Sampling(samples=25, cold=False, warmup_s=0.05, most_seconds=2)
-#: a loop of milliseconds that draws all the power there is; rests take most of its time
+#: a loop of milliseconds that draws all the power there is
 _RESTED = Sampling(samples=9, cold=False, warmup_s=0.05, most_seconds=2, rest_s=0.1)
 _FINALISTS = 3
 
@@ -63,7 +63,7 @@ def rate(
 ) -> Ceiling:
     """The best rate over all ways, in ``unit``; with ``rests`` of a card that has rested."""
     way, timing, tried = best(bench, ways, _RESTED if rests else _FINAL)
-    rested = f", {_RESTED.rest_s:g} s of rest before each" if rests else ""
+    rested = f", bursts after {_RESTED.rest_s:g} s of rest" if rests else ""
     return Ceiling(
         group=group,
         name=name,

@@ -150,7 +150,7 @@ def _notes(device: Device) -> Iterator[str]:
 
 def bursts(rest_s: float) -> str:
     """What times after rests are."""
-    return f"the card rested {format_seconds(rest_s)} before each sample: times of bursts"
+    return f"the card rested {format_seconds(rest_s)} before each burst: not the rate that lasts"
 
 
 def _about(one: Measurement) -> Iterator[str]:

@@ -45,8 +45,9 @@ def test_the_best_three_are_timed_after_rests_where_power_limits(bench, rests):
     all_four = ways(bench, 3e-3, 1e-3, 4e-3, 5e-3)
     found = rate(bench, "tensor", "products", "flop_per_s", all_four, rests=True)
     assert found.value == pytest.approx(1e9)
-    assert (found.how, found.median_of) == ("0.001, 0.1 s of rest before each", 9)
-    assert rests == [0.1] * 3 * 9
+    assert (found.how, found.median_of) == ("0.001, bursts after 0.1 s of rest", 9)
+    # 20, 7, 5 and 4 of them are 20 ms
+    assert rests == [0.1] * (1 + 2 + 3)
 
 
 def test_every_rate_of_the_tensor_cores_is_that_of_a_rested_card(bench, rests):
@@ -54,5 +55,5 @@ def test_every_rate_of_the_tensor_cores_is_that_of_a_rested_card(bench, rests):
     assert len(found) >= 16
     assert all("0.1 s of rest" in one.how for one in found)
     finalists = sum(min(one.tried, 3) for one in found)
-    assert rests == [0.1] * 9 * finalists
-    assert sum(rests) < 60  # most are one block of a shape, or two
+    assert finalists <= len(rests) <= 9 * finalists
+    assert sum(rests) < 60
