@@ -96,7 +96,7 @@ def test_rests_between_samples(perfkit, children, monkeypatch):
     rests = []
     monkeypatch.setattr(timing, "sleep", rests.append)
     done = perfkit(f"measure copy triad --size 1M --rest 0.25 {QUICK}")
-    assert rests == [0.25] * 2 * 2 * 3
+    assert rests == [0.25] * 2 * 2  # two kernels, two runs, a burst of samples each
     assert done.out.count("note: the card rested 0.25 s before each burst") == 1
     document = json.loads(perfkit(f"measure copy --size 1M --rest 1 {QUICK} -f json").out)
     validate("measure", document)

@@ -25,9 +25,11 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 REPEATED = ("copy", "vector_add", "matmul_tiled")
 SIZES = (4096, 8192)
-#: PyTorch's products and the library's alike: launch after launch they draw all the power there is,
-#: and how fast the same kernel is then says how long it has been going on (501 to 560 TFLOP/s)
-BURSTS = ("--runs", "2", "--samples", "9", "--rest", "0.1")
+#: PyTorch's products and the library's alike, and the roofs of tensor cores: launch after launch
+#: they draw all the power there is, and how fast they are then says how long it has been going on
+#: (501 to 560 TFLOP/s)
+REST = ("--rest", "0.1")
+BURSTS = ("--runs", "2", "--samples", "9", *REST)
 #: shorter ones for many: a launch of 2 ms and the one before it are a tenth of the time
 TRIED = ("--tries", "12", "--runs", "2", "--rest", "0.05")
 REGRETS = {"median regret": "2%", "worst regret": "10%", "worst regret with --measure": "2%"}
@@ -213,7 +215,7 @@ def beside_torch(run: Run) -> Iterator[Figure]:
 def kernels(run: Run) -> Iterator[Figure]:
     """The whole library, with these ceilings."""
     ceilings = run.document("ceilings")
-    measured = run.measured("measure", "all", "--ceilings", "ceilings.json")
+    measured = run.measured("measure", "all", "--ceilings", "ceilings.json", *REST)
     yield from roofs(ceilings)
     yield from bounds(measured.values())
     yield from repeated(measured)
