@@ -41,7 +41,7 @@ _TEXTS: Final = (
 _DIGEST: Final = re.compile(rb"[0-9a-f]{32,64}(?=\x7fELF)")
 #: control characters without those of lines, tabs, pages, backspaces and colours
 _NOT_IN_TEXT: Final = bytes(set(range(32)) - set(b"\b\t\n\v\f\r\x1b"))
-_OF_BUILDS: Final = re.compile(rb"\b(?:nvcc|ptxas|error|warning|make|ninja)\b")
+_OF_BUILDS: Final = re.compile(rb"\b(?:nvcc|ptxas|error|warning|make|ninja|Resource usage)\b")
 
 
 def without_digest(data: bytes) -> bytes:

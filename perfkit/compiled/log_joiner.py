@@ -6,25 +6,30 @@ space, as editors break lines, or without, as terminals do. A number is never re
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from perfkit.compiled.log_lines import BARE, MARKED, Stream, clean, stream_of
+from perfkit.compiled.log_lines import (
+    BARE,
+    MARKED,
+    Stream,
+    clean,
+    is_record,
+    stream_of,
+    strings_of,
+)
 from perfkit.compiled.log_sentences import Line, Sentence, old_entry, read, read_plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: where one string of a JSON object ends and the next begins
-_BETWEEN_STRINGS: Final = re.compile(rb'(?<!\\)"\s*[:,}\]]+\s*(?:"|$)?')
 _WORDS: Final = (b"info ", b"bytes ", b"ptxas", b"nvlink", b"registers")
 _MOST_LINES: Final = 6  #: over which a sentence may be spread
 
 
 def _message(record: bytes) -> bytes:
     """The compiler's words in a record of a log: without dates, which end like a number begins."""
-    strings = _BETWEEN_STRINGS.split(record)
-    return b"\r".join(one for one in strings if any(word in one for word in _WORDS)) + b"\n"
+    said = (one for one in strings_of(record) if any(word in one for word in _WORDS))
+    return b"\r".join(said) + b"\n"
 
 
 class Placed(NamedTuple):
@@ -62,7 +67,7 @@ class Joiner:
         found: list[Placed] = []
         if b"\\n" in raw:  # lines inside JSON
             raw = raw.replace(b"\\n", b"\r")
-        if raw.lstrip(b" \t[,").startswith(b'{"'):  # a record of a log in JSON
+        if is_record(raw):
             raw = _message(raw)
         *pieces, last = raw.split(b"\r") if b"\r" in raw else (raw,)
         for piece in pieces:

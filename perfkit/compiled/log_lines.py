@@ -35,6 +35,10 @@ _LINE_NUMBER: Final = re.compile(rb"(?::\d+:|-\d+-)$")  # as grep -n writes it
 _PLAIN: Final = frozenset((b"ptxas info : ", b"ptxas . ", b"nvlink info : ", b"info : "))
 
 
+#: where one string of a JSON object ends and the next begins
+_BETWEEN_STRINGS: Final = re.compile(rb'(?<!\\)"\s*[:,}\]]+\s*(?:"|$)?')
+
+
 class Stream(NamedTuple):
     """``key``: what marks the process, empty if nothing does. ``marked``: by the compiler too."""
 
@@ -44,6 +48,20 @@ class Stream(NamedTuple):
 
 MARKED: Final = Stream(b"", marked=True)
 BARE: Final = Stream(b"", marked=False)
+
+
+def is_record(line: bytes) -> bool:
+    """Whether it is an object of JSON, as logs have one on each line."""
+    return line.lstrip(b" \t[,").startswith(b'{"')
+
+
+def strings_of(record: bytes) -> list[bytes]:
+    """The strings of such an object, among other things.
+
+    >>> strings_of(b'{"time": 12, "msg": "0 bytes gmem"}')[-2:]
+    [b'0 bytes gmem', b'']
+    """
+    return _BETWEEN_STRINGS.split(record)
 
 
 def clean(line: bytes) -> bytes:

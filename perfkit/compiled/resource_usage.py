@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from perfkit.compiled.log_lines import clean, without_stamps
+from perfkit.compiled.log_lines import clean, is_record, strings_of, without_stamps
 from perfkit.compiled.log_records import symbol_text
 from perfkit.compiled.reasons import NO_LAUNCH
 from perfkit.compiled.shared_memory import RESERVED_BYTES, declared_bytes
@@ -26,6 +26,7 @@ _PAIR: Final = re.compile(rb"(?<![\w.])([A-Z]{2,12}(?:\[\d{1,3}\])?):(\d{1,15}|U
 _FIRST: Final = re.compile(rb"(?<![\w.])REG:\d")
 #: a symbol, or a C++ name with a colon behind it, in front of the values
 _OWN_NAME: Final = re.compile(rb"(?:Function )?(?:([\w$.@]+)|(\S.{0,16383}?)(?= ?:)) ?[:,;|]?")
+_DIGITS: Final = re.compile(rb"\d+")
 _LEAST_VALUES: Final = 2
 _PAIRS_ONLY: Final = re.compile(rb"(?:[A-Z]{2,12}(?:\[\d{1,3}\])?:\w+ ?)+")
 
@@ -102,11 +103,12 @@ class UsageReader:
         Returns:
             Whether the next line counts, whatever it looks like.
         """
-        if b"\\n" in line:  # lines inside JSON
-            *pieces, line = line.split(b"\\n")
+        end = line.endswith(b"\n")
+        for text in strings_of(line) if is_record(line) else (line,):
+            *pieces, last = text.split(b"\\n")  # lines inside JSON
             for piece in pieces:
                 self._line(number, piece, terminated=True)
-        self._line(number, line, terminated=line.endswith(b"\n"))
+            self._line(number, last, terminated=end)
         return self._last > 0
 
     def _line(self, number: int, line: bytes, *, terminated: bool) -> None:
@@ -162,8 +164,8 @@ class UsageReader:
 
     def _begin(self, head: bytes, values: bytes, number: int) -> bool:
         """Whether a function's values begin here, and not somebody's prose about some."""
-        if self._name is not None and head == self._before:
-            head = b""
+        if self._name is not None and _DIGITS.sub(b"", head) == _DIGITS.sub(b"", self._before):
+            head = b""  # times and line numbers change
         own = _OWN_NAME.fullmatch(head)
         name, self._name = (own[1] or own[2]) if own else (None if head else self._name), None
         if head and (own is None or len(_PAIR.findall(values)) < _LEAST_VALUES):

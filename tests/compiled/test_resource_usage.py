@@ -157,6 +157,17 @@ FORMS = {
     "a page": REPORT.replace("\n", "<br>\n"),
     "Markdown": "".join(f"`{line}`\n" for line in REPORT.splitlines()),
     "JSON": '{"out": "' + REPORT.replace("\n", "\\n") + '"}\n',
+    "JSON lines": "".join(
+        f'{{"t":"2026","msg":"{line}", "n": 1}}\n' for line in REPORT.splitlines()
+    ),
+    "syslog": "".join(
+        f"Nov 30 10:00:{n} host build[123]: {line}\n"
+        for n, line in enumerate(REPORT.splitlines(), 10)
+    ),
+    "grep -n": "".join(
+        f"report.txt:{n}:{line}\n" for n, line in enumerate(REPORT.splitlines(), 95)
+    ),
+    "HTML": "<pre>" + REPORT.replace("\n  ", "\n&nbsp; ").replace("\n", "<br>\n") + "</pre>",
     "table": HEAD + f"| _Z1kPf | {VALUES} |\n",
     "commas": HEAD + "_Z1kPf," + VALUES.replace(" ", ",") + "\n",
     "after a build": "ptxas info    : 0 bytes gmem\n" + REPORT,
