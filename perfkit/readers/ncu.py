@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -21,9 +21,13 @@ from perfkit.readers.numerals import Mark, MixedNumeralsError, decimal_mark, num
 from perfkit.readers.quantities import scaled
 from perfkit.record import record
 
-#: how the first line of an export begins, and that of a summary of launches
-_HEADER: Final = '"ID","Process ID"'
-_SUMMARY: Final = '"Process ID",'
+#: how the first line of an export begins, and that of a summary of launches; spreadsheets leave the
+#: quotes out and put other separators in, logs put times in front
+_START: Final = re.compile(
+    r'(?P<before>[^"]*?)(?P<quote>"?)(?P<launch>ID"?[,;\t]"?)?Process ID"?(?P<delimiter>[,;\t])'
+)
+_LEAST: Final = 5
+_ESCAPES: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _MOST_BYTES: Final = 256 * 2**20
 HINT: Final = "write it with ncu --csv --page details (or raw), of a report: ncu --import R --csv"
 
@@ -59,10 +63,33 @@ class Profiles:
     notes: tuple[str, ...]
 
 
+class _Shape(NamedTuple):
+    """How the rows of an export are written."""
+
+    before: re.Pattern[str]  #: what stands in front of each
+    begins: tuple[str, ...]
+    delimiter: str
+    least: int  #: separators in a row
+
+
 def is_header(line: str) -> bool:
     """Whether an export begins with ``line``."""
-    return line.startswith(_HEADER) or (
-        line.startswith(_SUMMARY) and '"Metric Name"' in line and '"Average"' in line
+    return _shape(line) is not None
+
+
+def _shape(line: str) -> _Shape | None:
+    match = _START.match(line)
+    if match is None or not (match["launch"] or ("Metric Name" in line and "Average" in line)):
+        return None
+    # an index, a time or a line's number is another one in each row
+    parts = map(re.escape, re.split(r"\d+", match["before"]))
+    before = r"\d*" + r"\d+".join(parts) if match["before"] else ""
+    delimiter = match["delimiter"]
+    return _Shape(
+        before=re.compile(before, re.ASCII),
+        begins=('"',) if match["quote"] else ('"', delimiter, *"0123456789", "ID", "Process ID"),
+        delimiter=delimiter,
+        least=0 if match["quote"] else _LEAST,
     )
 
 
@@ -81,8 +108,9 @@ def read(path: Path, *, mark: Mark | None = None) -> Profiles:
 
 def parse(text: str, origin: str, *, mark: Mark | None = None) -> Profiles:
     """As ``read``, of a text that is read already; ``origin`` is what errors name."""
-    lines = text.splitlines()
-    start = next((i for i, line in enumerate(lines) if is_header(line.lstrip("\ufeff"))), None)
+    plain = _ESCAPES.sub("", text) if "\x1b" in text else text
+    lines = plain.removeprefix("\ufeff").splitlines()
+    start = next((i for i, line in enumerate(lines) if is_header(line)), None)
     if start is None:
         raise InputError("no CSV export of Nsight Compute", where=origin, hint=HINT)
     header, rows = _rows(origin, lines, start)
@@ -112,8 +140,9 @@ _Cells = list[tuple[str, str, str]]  # metric, unit, text
 
 def _rows(origin: str, lines: Sequence[str], start: int) -> tuple[list[str], list[Row]]:
     """Header and rows; talk of the profiler between them is left out."""
-    wanted = (line for line in lines[start:] if line.startswith('"'))
-    reader = csv.reader(wanted, strict=True)
+    shape = _shape(lines[start])
+    wanted = (*_written(lines[start:], shape),) if shape else ()
+    reader = csv.reader(wanted, strict=True, delimiter=shape.delimiter if shape else ",")
     header: list[str] = []
     rows: list[Row] = []
     try:
@@ -126,6 +155,15 @@ def _rows(origin: str, lines: Sequence[str], start: int) -> tuple[list[str], lis
         where = f"{origin}:{start + reader.line_num}"
         raise InputError(f"broken CSV: {error}", where=where) from None
     return header, rows
+
+
+def _written(lines: Iterable[str], shape: _Shape) -> Iterator[str]:
+    for line in lines:
+        match = shape.before.match(line)
+        row = line[match.end() :] if match else ""
+        # what a program prints between them may begin with a number
+        if row.startswith(shape.begins) and row.count(shape.delimiter) >= shape.least:
+            yield row
 
 
 def _details(rows: list[Row]) -> Iterator[tuple[Row, _Cells, list[str]]]:

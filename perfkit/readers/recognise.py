@@ -45,7 +45,7 @@ _REPORTS: Final = {
 }
 #: what a header has in it, to find it in a long file
 _HEADER: Final = re.compile(
-    r'"Process ID","|\b(?:time|duration|dur|kavg) ?\(|benchmark|\breal_time\b|\bstddev\b',
+    r'Process ID"?[,;\t]|\b(?:time|duration|dur|kavg) ?\(|benchmark|\breal_time\b|\bstddev\b',
     re.IGNORECASE,
 )
 _DOCUMENT: Final = re.compile(r"^[\[{]", re.MULTILINE)

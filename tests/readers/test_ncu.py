@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import random
 import statistics
 from pathlib import Path
@@ -208,6 +210,44 @@ def test_times_are_not_lost_where_spaces_group_digits(tmp_path, gap, encoding):
     path.write_bytes("\n".join(lines).encode(encoding))
     (profile,) = read(path).profiles
     assert [value.amount for value in profile.values] == [117.344e-6, 0.6577]
+
+
+def rewritten(*, quoting=csv.QUOTE_ALL, delimiter=",", end="\n"):
+    """The export with decimal commas as a program that knows CSV writes it again."""
+    text = COMMA.read_text("utf-8")
+    rows = csv.reader(line for line in text.splitlines() if line.startswith('"'))
+    out = io.StringIO()
+    csv.writer(out, quoting=quoting, delimiter=delimiter, lineterminator=end).writerows(rows)
+    return out.getvalue()
+
+
+def each(text, before):
+    return "".join(f"{before(n)}{line}\n" for n, line in enumerate(text.splitlines()))
+
+
+FORMS = {
+    "spreadsheet": rewritten(quoting=csv.QUOTE_MINIMAL, end="\r\n"),
+    "spreadsheet with semicolons": rewritten(quoting=csv.QUOTE_MINIMAL, delimiter=";", end="\r\n"),
+    "tabs": rewritten(quoting=csv.QUOTE_MINIMAL, delimiter="\t"),
+    "semicolons and quotes": rewritten(delimiter=";"),
+    "log of a job": each(rewritten(), lambda n: f"2024-03-05T10:11:0{n % 10}.{n}Z "),
+    "log of a container": each(rewritten(), lambda n: f"#14 {n}.3 "),
+    "coloured": each(rewritten(), lambda _: "\x1b[0m"),
+    "indented": each(rewritten(), lambda _: "    "),
+    "frame with an index": each(
+        rewritten(quoting=csv.QUOTE_MINIMAL), lambda n: f"{n - 1}," if n else ","
+    ),
+    "talk between": rewritten(quoting=csv.QUOTE_MINIMAL).replace(
+        "\n", "\n==PROF== 12 passes\n2208, 2048 done\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms(tmp_path, form):
+    path = tmp_path / "f.csv"
+    path.write_text(FORMS[form], "utf-8", newline="")
+    assert read(path).profiles == read(COMMA).profiles
 
 
 def test_a_summary_of_launches():
