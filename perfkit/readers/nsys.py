@@ -33,6 +33,7 @@ _OF_KERNELS: Final = {
     "kavg": "avg", "kmed": "med", "kstddev": "stddev",
     "kernel start": "start", "kernel dur": "duration",
 }  # fmt: skip
+_DELIMITERS: Final = (",", ";", "\t")
 _SHAPES: Final = (("gridxyz", "grid"), ("blockxyz", "block"))
 
 
@@ -48,6 +49,7 @@ class Report(NamedTuple):
     deviation: tuple[int, float] | None = None
     mean: int | None = None
     shapes: tuple[tuple[int, str], ...] = ()
+    delimiter: str = ","  #: a spreadsheet may have put another one in
 
 
 def header(line: str) -> bool:
@@ -56,9 +58,10 @@ def header(line: str) -> bool:
 
 
 def _report(line: str) -> Report | None:
-    if "," not in line or "(" not in line:
+    delimiter = max(_DELIMITERS, key=line.count)
+    if delimiter not in line or "(" not in line:
         return None
-    cells = [cell.strip().strip('"') for cell in line.split(",")]
+    cells = [cell.strip().strip('"') for cell in line.split(delimiter)]
     found: dict[str, tuple[int, str]] = {}
     for i, cell in enumerate(cells):
         match = _COLUMN.fullmatch(cell)
@@ -92,11 +95,14 @@ def _report(line: str) -> Report | None:
             deviation=(scatter[0], scale) if scatter and scale else None,
             mean=mean[0] if mean else None,
             shapes=shapes,
+            delimiter=delimiter,
         )
     duration = found.get("duration") or found.get("projected duration")
     if duration is None or not any("start" in key for key in found):
         return None
-    return Report(len(cells), name, duration[0], _a_second(duration[1]), _metric(found))
+    return Report(
+        len(cells), name, duration[0], _a_second(duration[1]), _metric(found), delimiter=delimiter
+    )
 
 
 def _a_second(unit: str) -> float:
@@ -169,7 +175,7 @@ def _reports(lines: Sequence[str], origin: str) -> Iterator[tuple[Report, _Rows]
     starts = [(i, found) for i, line in enumerate(lines) if (found := _report(line)) is not None]
     for (start, report), (end, _) in zip(starts, [*starts[1:], (len(lines), None)], strict=True):
         rows: _Rows = []
-        for line, cells in table.rows(lines[:end], start + 1, origin, ","):
+        for line, cells in table.rows(lines[:end], start + 1, origin, report.delimiter):
             # a notice, between reports or at the end; a number is the rest of a row
             if not cells or (len(cells) == 1 and not is_number(cells[0].strip())):
                 break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -131,3 +132,20 @@ def test_a_report_as_json_says_what_its_csv_does(tmp_path):
     path.write_text(json.dumps([numbers[0], 3]), "utf-8")
     with pytest.raises(InputError, match=r"\[1\]: should be an object"):
         read_results(path)
+
+
+@pytest.mark.parametrize("name", ["nsys_stats", "nsys_shapes", "nsys_trace", "nsys_old"])
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_as_a_spreadsheet_saves_it_with_decimal_commas(tmp_path, name, delimiter):
+    text = (DATA / f"{name}.csv").read_text("utf-8")
+    path = tmp_path / "r.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter)
+        for row in csv.reader(text.splitlines()):
+            numbers = [re.sub(r"^(\d+)\.(\d+)$", r"\1,\2", cell) for cell in row]
+            writer.writerow(numbers if delimiter == ";" else row)
+    said = [
+        [(r.benchmark, r.metric, r.values, r.spread, r.failure) for r in read_results(p).runs]
+        for p in (path, DATA / f"{name}.csv")
+    ]
+    assert said[0] == said[1]
