@@ -57,51 +57,64 @@ def header(line: str) -> bool:
     return _report(line) is not None
 
 
+#: a column's name in small letters -> where it is, and its unit
+_Columns = dict[str, tuple[int, str]]
+
+
 def _report(line: str) -> Report | None:
     delimiter = max(_DELIMITERS, key=line.count)
     if delimiter not in line or "(" not in line:
         return None
     cells = [cell.strip().strip('"') for cell in line.split(delimiter)]
-    found: dict[str, tuple[int, str]] = {}
-    for i, cell in enumerate(cells):
-        match = _COLUMN.fullmatch(cell)
-        if match is not None:
-            found.setdefault(match[1].lower(), (i, match[2] or ""))
-    if found.keys() & _OF_KERNELS.keys():
-        kept = ("kernel name", "count", "gridxyz", "blockxyz")
-        of_kernels = {new: found[old] for old, new in _OF_KERNELS.items() if old in found}
-        found = {key: found[key] for key in kept if key in found} | of_kernels
+    found = _columns(cells)
     name = next((found[key][0] for key in _NAMES if key in found), None)
-    count = next((found[key][0] for key in _COUNTS if key in found), None)
-    centre = next((found[key] for key in _CENTRES if key in found), None)
-    total = found.get("total time") or found.get("total")
     if name is None:
         return None
-    if centre is not None and count is not None and (total is not None or centre[1]):
-        # old sums give the unit of the total only
-        unit = total[1] if total is not None else centre[1]
-        a_second = _a_second(centre[1] or unit)
-        scatter = found.get("stddev")
-        scale = _a_second(scatter[1] or unit) if scatter else 0.0
-        mean = found.get("avg") or found.get("average")
-        shapes = tuple((found[key][0], label) for key, label in _SHAPES if key in found)
-        return Report(
-            width=len(cells),
-            name=name,
-            time=centre[0],
-            a_second=a_second,
-            metric=_metric(found),
-            calls=count,
-            deviation=(scatter[0], scale) if scatter and scale else None,
-            mean=mean[0] if mean else None,
-            shapes=shapes,
-            delimiter=delimiter,
-        )
+    if (summed := _sum(found, name)) is not None:
+        return summed._replace(width=len(cells), delimiter=delimiter)
     duration = found.get("duration") or found.get("projected duration")
     if duration is None or not any("start" in key for key in found):
         return None
     return Report(
         len(cells), name, duration[0], _a_second(duration[1]), _metric(found), delimiter=delimiter
+    )
+
+
+def _columns(cells: Sequence[str]) -> _Columns:
+    found: _Columns = {}
+    for i, cell in enumerate(cells):
+        match = _COLUMN.fullmatch(cell)
+        if match is not None:
+            found.setdefault(match[1].lower(), (i, match[2] or ""))
+    if not found.keys() & _OF_KERNELS.keys():
+        return found
+    kept = ("kernel name", "count", "gridxyz", "blockxyz")
+    of_kernels = {new: found[old] for old, new in _OF_KERNELS.items() if old in found}
+    return {key: found[key] for key in kept if key in found} | of_kernels
+
+
+def _sum(found: _Columns, name: int) -> Report | None:
+    """A report of sums; its width is not known here. None: it is none."""
+    count = next((found[key][0] for key in _COUNTS if key in found), None)
+    centre = next((found[key] for key in _CENTRES if key in found), None)
+    total = found.get("total time") or found.get("total")
+    if centre is None or count is None or not (total is not None or centre[1]):
+        return None
+    # old sums give the unit of the total only
+    unit = total[1] if total is not None else centre[1]
+    scatter = found.get("stddev")
+    scale = _a_second(scatter[1] or unit) if scatter else 0.0
+    mean = found.get("avg") or found.get("average")
+    return Report(
+        width=0,
+        name=name,
+        time=centre[0],
+        a_second=_a_second(centre[1] or unit),
+        metric=_metric(found),
+        calls=count,
+        deviation=(scatter[0], scale) if scatter and scale else None,
+        mean=mean[0] if mean else None,
+        shapes=tuple((found[key][0], label) for key, label in _SHAPES if key in found),
     )
 
 
@@ -111,7 +124,7 @@ def _a_second(unit: str) -> float:
     return found.per if found is not None and found.unit is Unit.SECONDS else 0.0
 
 
-def _metric(columns: dict[str, tuple[int, str]]) -> str:
+def _metric(columns: _Columns) -> str:
     """Times of the GPU, of marked ranges and of calls on the host are different things."""
     if "range" in columns or "nvtx range" in columns or "lvl" in columns or "style" in columns:
         return "range_time"
