@@ -178,7 +178,8 @@ def format_count(value: float, unit: str) -> str:
     """
     prefixes = (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
     prefix, factor = next((p for p in prefixes if value >= p[1]), ("", 1.0))
-    return f"{_short(value / factor)} {prefix}{unit}"
+    # what is counted per second has no name: 7.8 k/s
+    return f"{_short(value / factor)} {prefix}{unit.removeprefix('1')}"
 
 
 def format_traffic(moved: float) -> str:

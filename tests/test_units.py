@@ -156,3 +156,9 @@ def test_every_type_has_a_size():
         "f64": 64, "f32": 32, "tf32": 32, "bf16": 16, "f16": 16, "f8": 8, "f6": 6, "f4": 4,
         "s32": 32, "s8": 8, "s4": 4,
     }  # fmt: skip
+
+
+def test_rates_of_what_has_no_name():
+    assert [format_count(value, "1/s") for value in (5, 7814, 1.2e10)] == [
+        "5 /s", "7.814 k/s", "12 G/s",
+    ]  # fmt: skip
