@@ -1,9 +1,9 @@
 """The database by name: what people type, and what it stands for.
 
 A name is a product's key, alias or full name, a compute capability (``9.0``, ``sm_90a``) or an
-architecture (``hopper``). Case, spaces, hyphens and underscores do not matter, nor do the words
-NVIDIA, GeForce and Tesla in front. A name that the database does not hold is an error: nothing
-stands in for it.
+architecture (``hopper``). Case, spaces, hyphens, underscores and parentheses do not matter, nor do
+the words NVIDIA, GeForce and Tesla in front, nor the size of the memory behind, if it is right. A
+name that the database does not hold is an error: nothing stands in for it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from perfkit.arch import load
+from perfkit.arch import load, spelling
+from perfkit.arch.spelling import SEPARATORS
 from perfkit.arch.types import ComputeCapability, Target
 from perfkit.errors import UnknownTarget, UsageError
 
@@ -35,7 +36,6 @@ __all__ = [
 ]
 
 ALL: Final = "all"
-_SEPARATORS: Final = re.compile(r"[\s_-]+")
 #: words that the driver and the box print and that never tell two products apart
 _BRAND: Final = re.compile(r"^(?:nvidia)?(?:geforce(?=gt|rtx)|tesla(?=[a-z]\d))?")
 
@@ -46,7 +46,7 @@ def normalise(name: str) -> str:
     >>> normalise("NVIDIA GeForce RTX 4090") == normalise("rtx-4090")
     True
     """
-    joined = _SEPARATORS.sub("", name.lower())
+    joined = SEPARATORS.sub("", name.lower())
     return _BRAND.sub("", joined) or joined
 
 
@@ -169,7 +169,7 @@ def _targets(name: str) -> tuple[Target, ...]:
     product = _gpu_by_key(name)
     if product is None and (family := _family(name)):
         return tuple(map(_bare, family))
-    product = product or _gpu_by_name(name)
+    product = product or _gpu_by_name(name) or _pasted(name)
     if product is None:
         architectures = {cc.architecture.lower() for cc in all_capabilities()}
         known = {*gpu_keys(), *load.aliases(), *capability_keys(), *architectures}
@@ -208,7 +208,7 @@ def _parse(text: str) -> ComputeCapability | None:
 
 
 def _gpu(text: str) -> Gpu | None:
-    return _gpu_by_key(text) or _gpu_by_name(text)
+    return _gpu_by_key(text) or _gpu_by_name(text) or _pasted(text)
 
 
 def _gpu_by_key(text: str) -> Gpu | None:
@@ -244,7 +244,7 @@ def _in_another_order(text: str, names: Mapping[str, str]) -> str | None:
 
 
 def _words(name: str) -> list[str]:
-    words = _SEPARATORS.split(name.strip().lower())
+    words = SEPARATORS.split(name.strip().lower())
     return [word for word in words if word not in {"nvidia", "geforce", "tesla"}]
 
 
@@ -261,6 +261,18 @@ def _gpu_by_name(text: str) -> Gpu | None:
     """By the names in the files, so it reads them all."""
     wanted = normalise(text)
     return next((product for product in all_gpus() if normalise(product.name) == wanted), None)
+
+
+def _pasted(text: str) -> Gpu | None:
+    """By the name in a line of a tool, or in front of the size of that product's memory."""
+    name = spelling.within(text)
+    if name is not None:
+        return _gpu(name)
+    sized = spelling.sized(text)
+    product = _gpu(sized.name) if sized else None
+    if product is None or sized is None or product.memory.size_gib != sized.memory_gib:
+        return None
+    return product
 
 
 def _family(text: str) -> tuple[Capability, ...]:

@@ -281,3 +281,37 @@ def test_the_words_of_a_name_in_another_order(text, key):
 def test_other_words_are_another_name(text):
     with pytest.raises(UnknownTarget):
         catalog.gpu(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("NVIDIA\u00ae GeForce\u00ae RTX\u2122 4090", "rtx-4090"),
+        ("NVIDIA(R) GeForce(R) RTX(TM) 4090", "rtx-4090"),
+        ("NVIDIA A100\u2011SXM4\u201180GB", "a100-sxm4-80gb"),
+        ("GPU 3: NVIDIA H100 80GB HBM3 (UUID: GPU-5d0ff2ae-4f33)", "h100-sxm5"),
+        ("65:00.0 VGA compatible controller: NVIDIA Corporation AD102 [GeForce RTX 4090] (rev a1)",
+         "rtx-4090"),
+        ("H100 (SXM5)", "h100-sxm5"),
+        ("L40S-48GB", "l40s"),
+        ("Tesla T4 (16 GB)", "t4"),
+        ("rtx 3090 24GiB", "rtx-3090"),
+    ],
+)  # fmt: skip
+def test_names_as_they_are_pasted(text, key):
+    assert catalog.gpu(text).key == key
+    assert [target.label for target in catalog.targets(text)] == [key]
+
+
+def test_every_product_with_its_memory_and_with_no_other():
+    """What the data sheets print behind a name leads to it; another size is another product."""
+    for gpu in catalog.all_gpus():
+        size = gpu.memory.size_gib
+        if size != int(size) or "GB" in gpu.name:
+            continue
+        assert catalog.gpu(f"{gpu.name} {size:.0f}GB") == gpu
+        try:
+            other = catalog.gpu(f"{gpu.name} {size + 1:.0f} GB")
+        except UnknownTarget:
+            continue
+        assert other.memory.size_gib == size + 1
