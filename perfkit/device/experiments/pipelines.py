@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from perfkit.device.backend import launch_1d
 from perfkit.device.program import build
-from perfkit.device.streams import let_go
+from perfkit.device.streams import Turns
 from perfkit.models.engines import Plan, Stage, calls
 from perfkit.record import record
 
@@ -61,7 +61,7 @@ class Bench:
     def __init__(self, card: Card, *, streams: int, repeats: int) -> None:
         self._card, self._repeats = card, repeats
         self.streams = [card.stream() for _ in range(streams)]
-        self._gate = card.stream()
+        self._gate, self._turns = card.stream(), Turns(card)
         self._device = card.allocate(WHOLE)
         self._inwards, self._outwards = card.allocate_pinned(WHOLE), card.allocate_pinned(WHOLE)
         (self._hold,) = build(card, "between.cu", ["hold"])
@@ -97,7 +97,7 @@ class Bench:
             self._card.wait()
             self.spin(GATE_NS, self._gate)
             start = self._card.mark(self._gate)
-            let_go(self._card, self.streams[:used], start)
+            self._turns.let_go(self.streams[:used], start)
             issue()
             last = self.streams[:used] if until is None else [until]
             ends = [self._card.mark(stream) for stream in last]

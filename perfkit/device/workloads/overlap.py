@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.prediction import Demand, Flow
 from perfkit.device.backend import launch_1d
-from perfkit.device.streams import let_go
+from perfkit.device.streams import Turns
 from perfkit.device.workload import (
     Array,
     Arrays,
@@ -127,10 +127,10 @@ def _pipeline(n: int, chunks: int, streams: int, steps: int, launch: Any) -> Pro
     """Each chunk goes there, through the kernel and back, in one of the streams."""
 
     def program(card: Card, function: Function, memory: Mapping[str, Memory]) -> Callable[[], None]:
-        lanes = [card.stream() for _ in range(min(streams, chunks))]
+        lanes, turns = [card.stream() for _ in range(min(streams, chunks))], Turns(card)
 
         def work() -> None:
-            let_go(card, lanes, card.mark())
+            turns.let_go(lanes, card.mark())
             for number in range(chunks):
                 lane = lanes[number % len(lanes)]
                 at = {name: _part(one, *_chunk(n, chunks, number)) for name, one in memory.items()}
@@ -152,7 +152,9 @@ def _copies(n: int, chunks: int, *ways: tuple[str, str]) -> Program:
         lanes = [card.stream() for _ in ways[1:]]
 
         def work() -> None:
-            let_go(card, lanes, card.mark())
+            start = card.mark()
+            for lane in lanes:
+                card.follow(lane, start)
             for number in range(chunks):
                 for lane, (to, source) in zip([None, *lanes], ways, strict=True):
                     begin, size = _chunk(n, chunks, number)
