@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from perfkit.analysis.measured_ceilings import Ceiling
 from perfkit.device.backend import LaunchConfig, launch_1d
@@ -25,7 +25,10 @@ _HINTS: Final = (0, 1)
 _THREADS: Final = (256, 512, 1024)
 _MOST_BUFFER_BYTES: Final = 4 * 2**30
 _CACHED_UNROLL: Final = 8
-_CACHED_BYTES: Final = 2**32  #: what a kernel of the cached levels reads in all, about
+#: what a kernel of the cached levels reads in all, about: a millisecond or two, of which it takes a
+#: few microseconds to begin and to end
+_CACHED_BYTES: Final = 2**34
+_SHARED_BYTES: Final = 2**36
 
 #: mix -> buffers it goes through
 MIXES: Final = {"read": 1, "write": 1, "copy": 2, "triad": 3}
@@ -139,26 +142,30 @@ def _cached(
 
 
 def shared(bench: Bench) -> Iterator[Ceiling]:
-    """Reads of shared memory, 16 bytes per lane without conflicts."""
+    """Reads of shared memory, 4, 8 and 16 bytes per lane without conflicts."""
     import numpy as np
 
     card = bench.card
-    (function,) = build(card, _SOURCE, ["read_shared"])
+    widths = (4, 8, 16)
+    functions = build(card, _SOURCE, [f"read_shared_{width}" for width in widths])
     sink = card.allocate(_ACCESS_BYTES)
 
     def ways() -> Iterator[Way]:
-        for threads in (128, 256, 512, 1024):
-            dynamic = 2 * threads * _ACCESS_BYTES
-            blocks = function.blocks_per_sm(threads, dynamic) * card.device.sm_count
-            tile = _CACHED_UNROLL * threads * _ACCESS_BYTES
-            count = max(1, 4 * _CACHED_BYTES // (blocks * tile))
-            shape = LaunchConfig(grid=(blocks, 1, 1), block=(threads, 1, 1), dynamic_bytes=dynamic)
-            arguments: tuple[Any, ...] = (sink, np.uint32(count))
-            yield Way(
-                f"{threads} threads, {blocks // card.device.sm_count} blocks per SM",
-                card.prepare(function, shape, arguments),
-                count * blocks * tile,
-            )
+        for width, function in zip(widths, functions, strict=True):
+            for threads in (128, 256, 512, 1024):
+                dynamic = 2 * threads * _ACCESS_BYTES
+                per_sm = function.blocks_per_sm(threads, dynamic)
+                blocks = per_sm * card.device.sm_count
+                tile = _CACHED_UNROLL * threads * width
+                count = max(1, _SHARED_BYTES // (blocks * tile))
+                shape = LaunchConfig(
+                    grid=(blocks, 1, 1), block=(threads, 1, 1), dynamic_bytes=dynamic
+                )
+                yield Way(
+                    f"{width} bytes a lane, {threads} threads, {per_sm} blocks per SM",
+                    card.prepare(function, shape, (sink, np.uint32(count))),
+                    count * blocks * tile,
+                )
 
     yield rate(bench, "shared", "read", "bytes_per_s", ways())
     card.free(sink)

@@ -100,23 +100,53 @@ STREAMS(1, 1) STREAMS(2, 1) STREAMS(4, 1) STREAMS(8, 1)
 CACHED(read_l2, "ld.global.cg.v4.u32")
 CACHED(read_l1, "ld.global.ca.v4.u32")
 
-// 16 bytes per lane, lane after lane: four wavefronts of 128 bytes a warp, no conflict. Volatile:
-// loads of one address would be merged.
-extern "C" __global__ void read_shared(uint4* c, unsigned count)
+// Lane after lane, no conflict: a wavefront of 128 bytes for each word of a lane. Volatile: loads of
+// one address would be merged.
+__device__ __forceinline__ unsigned taken(const unsigned*, unsigned at)
+{
+    unsigned v;
+    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(v) : "r"(at));
+    return v;
+}
+
+__device__ __forceinline__ unsigned taken(const uint2*, unsigned at)
+{
+    uint2 v;
+    asm volatile("ld.volatile.shared.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(at));
+    return v.x ^ v.y;
+}
+
+__device__ __forceinline__ unsigned taken(const uint4*, unsigned at)
+{
+    uint4 v;
+    asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"(at));
+    return v.x ^ v.y ^ v.z ^ v.w;
+}
+
+template <typename T> __device__ __forceinline__ void read_shared(unsigned* c, unsigned count)
 {
     extern __shared__ uint4 tile[];
     for (int i = threadIdx.x; i < 2 * blockDim.x; i += blockDim.x) tile[i] = make_uint4(i, 1, 2, 3);
     __syncthreads();
-    unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(tile + threadIdx.x)), seen = 0;
-    for (unsigned n = 0; n < count; ++n) {
-        uint4 v[8];
+    const T* mine = (const T*)tile + threadIdx.x;
+    unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(mine)), seen = 0;
+    for (unsigned n = 0; n < count; ++n)
         #pragma unroll
-        for (int i = 0; i < 8; ++i)
-            asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                         : "=r"(v[i].x), "=r"(v[i].y), "=r"(v[i].z), "=r"(v[i].w)
-                         : "r"(at + (i & 1) * 16 * blockDim.x));
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) seen ^= v[i].x ^ v[i].y ^ v[i].z ^ v[i].w;
-    }
-    if (seen == 0x9e3779b9u) c[0].x = seen;
+        for (int i = 0; i < 8; ++i) seen ^= taken(mine, at + (i & 1) * sizeof(T) * blockDim.x);
+    if (seen == 0x9e3779b9u) *c = seen;
+}
+
+extern "C" __global__ void read_shared_4(unsigned* c, unsigned count)
+{
+    read_shared<unsigned>(c, count);
+}
+extern "C" __global__ void read_shared_8(unsigned* c, unsigned count)
+{
+    read_shared<uint2>(c, count);
+}
+extern "C" __global__ void read_shared_16(unsigned* c, unsigned count)
+{
+    read_shared<uint4>(c, count);
 }
