@@ -37,7 +37,10 @@ class Decimal(StrEnum):
 )
 def diagnose(
     path: Annotated[
-        Path, typer.Argument(help="CSV of Nsight Compute: ncu --set full --csv ..., either page.")
+        Path,
+        typer.Argument(
+            help="CSV of Nsight Compute: ncu --set full --csv ..., either page; or what it prints."
+        ),
     ],
     kernel: options.KernelOption = None,
     decimal: Annotated[

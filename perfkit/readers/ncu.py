@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from perfkit import files
 from perfkit.errors import InputError
+from perfkit.readers import ncu_text
 from perfkit.readers.numerals import Mark, MixedNumeralsError, decimal_mark, number
 from perfkit.readers.quantities import scaled
 from perfkit.record import record
@@ -112,10 +113,12 @@ def parse(text: str, origin: str, *, mark: Mark | None = None) -> Profiles:
     lines = plain.removeprefix("\ufeff").splitlines()
     start = next((i for i, line in enumerate(lines) if is_header(line)), None)
     if start is None:
-        raise InputError("no CSV export of Nsight Compute", where=origin, hint=HINT)
-    header, rows = _rows(origin, lines, start)
-    by_metric = "Metric Name" in header
-    raw = [*(_details(rows) if by_metric else _wide(header, rows))]
+        raw = [*ncu_text.launches(lines)]
+        if not raw:
+            raise InputError("no CSV export of Nsight Compute", where=origin, hint=HINT)
+    else:
+        header, rows = _rows(origin, lines, start)
+        raw = [*(_details(rows) if "Metric Name" in header else _wide(header, rows))]
     if not raw:
         raise InputError("the export holds no launch", where=origin, hint=HINT)
     found = mark or _mark(origin, [cell for _, cells, _ in raw for _, _, cell in cells])

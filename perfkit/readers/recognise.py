@@ -23,6 +23,7 @@ from perfkit.readers import (
     junit,
     ncu,
     ncu_results,
+    ncu_text,
     nsys,
     plain_csv,
 )
@@ -208,6 +209,9 @@ def _table(
             first = text.count("\n", 0, start)
             found = plain_csv.read(text.split("\n"), first, origin, mark)
             return picked(found, plain_csv.PREFERRED, pattern)
+    if ncu_text.knows(text):
+        found = ncu_results.read(content.text, origin, mark)
+        return ncu_results.assumed(picked(unique(found), ncu_results.PREFERRED, pattern))
     return None
 
 

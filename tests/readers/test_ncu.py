@@ -259,3 +259,46 @@ def test_a_summary_of_launches():
     averages = {"Duration": 13.25e-6, "Theoretical Occupancy": 1.0, "Achieved Occupancy": 0.7492}
     assert values(found[0]) == averages
     assert values(found[1]) == {"Duration": 1.55e-3}
+
+
+def test_what_it_prints_for_people():
+    first, second = read(DATA / "details.txt").profiles
+    assert (first.number, first.process, first.grid, first.block, first.capability) == (
+        0, "828", (32, 16, 1), (32, 8, 1), "9.0",
+    )  # fmt: skip
+    assert first.kernel == "sgemm(int, int, float, const float *, float *)"
+    found = values(first)
+    assert found["Duration"] == 96.32e-3
+    assert found["Elapsed Cycles"] == 56_344_784
+    assert found["Memory Throughput"] == 0.4923
+    assert found["DRAM Frequency"] == 5e9
+    assert found["Dynamic Shared Memory Per Block"] == 16380
+    assert found["Waves Per SM"] == 0.48
+    assert (second.number, second.kernel) == (1, "void fill<float>(T1 *, T1)")
+    assert values(second)["L2 Hit Rate"] is None
+    assert values(second)["Achieved Occupancy"] == 0.0621
+
+
+def test_what_it_printed_in_2020():
+    (profile,) = read(DATA / "details_2020.txt").profiles
+    assert (profile.kernel, profile.grid) == ("cuda_compute_step_factor", None)
+    found = values(profile)
+    assert found["Duration"] == 9.12e-6
+    assert (found["Memory [%]"], found["SM [%]"]) == (0.7589, 0.1157)
+    assert (found["Block Size"], found["Grid Size"]) == (192, 2000)
+
+
+@pytest.mark.parametrize("indent", ["", "    ", "\t"])
+def test_a_text_that_was_pasted(tmp_path, indent):
+    lines = (DATA / "details.txt").read_text("utf-8").splitlines()
+    path = tmp_path / "issue.md"
+    path.write_text("```\n" + "\n".join(f"{indent}{line}" for line in lines) + "\n```\n", "utf-8")
+    assert read(path).profiles == read(DATA / "details.txt").profiles
+
+
+def test_the_table_of_a_launch_that_was_left_out(tmp_path):
+    text = (DATA / "details.txt").read_text("utf-8")
+    path = tmp_path / "part.txt"
+    path.write_text(text[text.index("    Section: Launch") : text.index("  void fill")], "utf-8")
+    (profile,) = read(path).profiles
+    assert (profile.kernel, values(profile)["Grid Size"]) == ("", 512)
