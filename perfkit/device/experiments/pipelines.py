@@ -17,7 +17,7 @@ from perfkit.models.engines import Plan, Stage, calls
 from perfkit.record import record
 
 if TYPE_CHECKING:
-    from perfkit.device.backend import Card, Memory, Stream
+    from perfkit.device.backend import Card, Mark, Memory, Stream
 
 MIB: Final = 1 << 20
 WHOLE: Final = 256 * MIB  #: of a pipeline, in each direction
@@ -87,22 +87,29 @@ class Bench:
         *,
         until: Stream | None = None,
         repeats: int | None = None,
+        in_turn: bool = False,
     ) -> float:
         """Seconds from the end of a spinning kernel to the end of all that ``issue`` issues.
 
-        With ``until`` only to the end of that stream's part of it.
+        With ``until`` only to the end of that stream's part of it; ``in_turn`` streams begin one
+        after the other, at once otherwise.
         """
         found = []
         for _ in range(repeats or self._repeats):
             self._card.wait()
             self.spin(GATE_NS, self._gate)
             start = self._card.mark(self._gate)
-            self._turns.let_go(self.streams[:used], start)
+            let_go = self._turns.let_go if in_turn else self._at_once
+            let_go(self.streams[:used], start)
             issue()
             last = self.streams[:used] if until is None else [until]
             ends = [self._card.mark(stream) for stream in last]
             found.append(max(self._card.seconds(start, end) for end in ends))
         return median(found)
+
+    def _at_once(self, streams: Sequence[Stream], start: Mark) -> None:
+        for stream in streams:
+            self._card.follow(stream, start)
 
 
 def _part(memory: Memory, start: int, size: int) -> Part:
@@ -192,4 +199,4 @@ def pipeline(bench: Bench, plan: Plan, kernel_s: float) -> float:
             else:
                 bench.copy(stage, chunk * size, size, stream)
 
-    return bench.timed(issue, 1 + max(call.stream for call in issued))
+    return bench.timed(issue, 1 + max(call.stream for call in issued), in_turn=True)
