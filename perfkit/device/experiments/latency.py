@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 STRIDE_BYTES: Final = 128  #: a cache line, so that no step finds what the one before fetched
 _REPEATS: Final = 5
 _DRAM_BYTES: Final = 2**30
-_DRAM_STEPS: Final = 50_000
+#: a small chain is followed several times: to read the clocks takes hundreds of cycles
+_STEPS: Final = 50_000
 _SEED: Final = 1
 
 
@@ -35,10 +36,7 @@ def _memory(bench: Bench) -> Iterator[Ceiling]:
     card = bench.card
     chase, chase_shared = build(card, "latency.cu", ("chase", "chase_shared"))
     out = card.allocate(24)
-    steps = 10_000
-    yield from _figures(
-        bench, "shared", chase_shared, (np.int32(steps), out), out, steps, "1,024 words"
-    )
+    yield from _figures(bench, "shared", chase_shared, (np.int32(_STEPS), out), out, "1,024 words")
     l2 = card.device.l2_bytes or 2**22
     for name, size, cached in (
         ("l1", 16 * 2**10, 1),
@@ -50,10 +48,9 @@ def _memory(bench: Bench) -> Iterator[Ceiling]:
         memory = card.allocate(data.nbytes)
         card.write(memory, data)
         warm = 0 if name == "dram" else places
-        steps = min(places, _DRAM_STEPS)
-        arguments = (memory, np.int32(warm), np.int32(steps), np.int32(cached), out)
+        arguments = (memory, np.int32(warm), np.int32(_STEPS), np.int32(cached), out)
         how = f"random cycle through {size // 1024:,} KiB"
-        yield from _figures(bench, name, chase, arguments, out, steps, how)
+        yield from _figures(bench, name, chase, arguments, out, how)
         card.free(memory)
     card.free(out)
 
@@ -64,7 +61,6 @@ def _figures(
     function: Any,
     arguments: tuple[Any, ...],
     out: Memory,
-    steps: int,
     how: str,
 ) -> Iterator[Ceiling]:
     """Medians over a few launches."""
@@ -76,7 +72,7 @@ def _figures(
         bench.card.launch(function, launch_1d(1, 1), arguments)
         found = np.zeros(3, np.int64)
         bench.card.read(out, found)
-        rows.append(found[:2] / steps)
+        rows.append(found[:2] / _STEPS)
     cycles, ns = np.median(rows, axis=0)
     state = bench.stopwatch.monitor.state()
     for value, unit in ((float(cycles), "cycles"), (float(ns) * 1e-9, "s")):
