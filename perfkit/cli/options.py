@@ -16,7 +16,7 @@ from perfkit.arch import catalog
 from perfkit.arch.types import Capability, Target
 from perfkit.cli.quantities import naming
 from perfkit.errors import InvalidLaunch, UnknownTarget, UsageError
-from perfkit.units import format_bytes, parse_bytes
+from perfkit.units import format_bytes, parse_bytes, parse_elements
 
 PRESENT_DEVICE: Final = "device"
 
@@ -180,18 +180,23 @@ _SUFFIX: Final = re.compile(r"(?<=\d)[af]$", re.IGNORECASE)
 
 
 def dimensions(text: str, option: str) -> tuple[int, int, int]:
-    """Read ``256``, ``32,8`` or ``8x8x4`` as x, y, z.
+    """Read ``256``, ``32,8``, ``8x8x4``, ``(256, 1, 1)`` as profilers print it, or ``1e6``.
 
     Raises:
         UsageError: not one to three whole numbers.
     """
-    parts = re.split(r"[,x]", text.strip())
-    if not 1 <= len(parts) <= 3 or not all(re.fullmatch(r"\s*[0-9]{1,18}\s*", p) for p in parts):
+    inside = re.fullmatch(r"\s*(?:dim3)?\s*\((.*)\)\s*", text)
+    parts = re.split("[,x\N{MULTIPLICATION SIGN}]", inside[1] if inside else text)
+    try:
+        found = [parse_elements(part) for part in parts]
+    except UsageError:
+        found = []
+    if not 1 <= len(found) <= 3:
         raise UsageError(
             f"{option} {text!r}: not one to three whole numbers",
             hint=f"write {option} 256 or {option} 32,8",
         )
-    x, y, z = ([int(part) for part in parts] + [1, 1])[:3]
+    x, y, z = [*found, 1, 1][:3]
     return x, y, z
 
 

@@ -29,7 +29,23 @@ def test_dimensions(text, expected):
     assert options.volume(expected) == expected[0] * expected[1] * expected[2]
 
 
-@pytest.mark.parametrize("text", ["", ",", "1,", "1,2,3,4", "a", "-1", "1.5", "1e3", "٣", "9" * 19])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(256, 1, 1)", (256, 1, 1)),  # as Nsight Compute prints it
+        ("dim3(16, 8)", (16, 8, 1)),
+        ("16\u00d78", (16, 8, 1)),
+        ("1e6", (1_000_000, 1, 1)),
+        ("1_000,2K", (1000, 2048, 1)),
+    ],
+)
+def test_dimensions_as_they_are_pasted(text, expected):
+    assert options.dimensions(text, "--grid") == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", ",", "1,", "1,2,3,4", "a", "-1", "1.5", "1e-3", "(1", "٣", "9" * 19]
+)
 def test_what_is_no_size_names_the_option(text):
     with pytest.raises(UsageError, match=r"^--cluster ") as error:
         options.dimensions(text, "--cluster")
