@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from perfkit.analysis.across_cards import across
 from perfkit.analysis.environment import label, told
@@ -21,13 +21,21 @@ _TIMES: Final = ("s", "cycles")
 _WHOSE: Final = (Column("index", "index"), Column("device", "device"))
 
 
+class _Key(NamedTuple):
+    """What a figure is. Latencies stand in cycles and in seconds under one name."""
+
+    group: str
+    name: str
+    unit: str
+
+
 def document(reports: Sequence[CeilingsReport]) -> Document:
     """Of one card its figures with all that belongs to them; of several a column for each card."""
     if len(reports) == 1:
         return ceilings.document(reports[0])
     abouts = [report.environment for report in reports]
     found = _rows(reports)
-    titles = dict.fromkeys(ceilings.title(group) for group, _ in found)
+    titles = dict.fromkeys(ceilings.title(key.group) for key in found)
     return Document(
         summary=f"{cards.title(abouts)}, driver {abouts[0].driver or 'unknown'}, {abouts[0].date}",
         tables=(
@@ -57,10 +65,13 @@ def content(reports: Sequence[CeilingsReport]) -> dict[str, Any]:
     }
 
 
-def _rows(reports: Sequence[CeilingsReport]) -> dict[tuple[str, str], list[Compared | None]]:
+def _rows(reports: Sequence[CeilingsReport]) -> dict[_Key, list[Compared | None]]:
     """Each figure by card; None: this one has none."""
     found = [
-        {(one.ceiling.group, one.ceiling.name): one for one in report.ceilings}
+        {
+            _Key(one.ceiling.group, one.ceiling.name, one.ceiling.unit): one
+            for one in report.ceilings
+        }
         for report in reports
     ]
     return {key: [card.get(key) for card in found] for card in found for key in card}
@@ -68,15 +79,14 @@ def _rows(reports: Sequence[CeilingsReport]) -> dict[tuple[str, str], list[Compa
 
 def _table(
     title: str,
-    found: dict[tuple[str, str], list[Compared | None]],
+    found: dict[_Key, list[Compared | None]],
     reports: Sequence[CeilingsReport],
 ) -> Table:
     abouts = [report.environment for report in reports]
     rows = []
-    for (group, name), those in found.items():
+    for (group, name, unit), those in found.items():
         if ceilings.title(group) != title:
             continue
-        unit = next(one.ceiling.unit for one in those if one)
         values = [one.ceiling.value if one else None for one in those]
         sheets = {one.datasheet for one in those if one}
         side = across(name, values, more_is_better=unit not in _TIMES, notable=_NOTABLE)
