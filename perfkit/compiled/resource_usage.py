@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from perfkit.compiled.log_lines import clean, is_record, strings_of, without_stamps
+from perfkit.compiled.log_lines import clean, is_record, stream_of, strings_of, without_stamps
 from perfkit.compiled.log_records import symbol_text
 from perfkit.compiled.reasons import NO_LAUNCH
 from perfkit.compiled.shared_memory import RESERVED_BYTES, declared_bytes
@@ -26,7 +26,6 @@ _PAIR: Final = re.compile(rb"(?<![\w.])([A-Z]{2,12}(?:\[\d{1,3}\])?):(\d{1,15}|U
 _FIRST: Final = re.compile(rb"(?<![\w.])REG:\d")
 #: a symbol, or a C++ name with a colon behind it, in front of the values
 _OWN_NAME: Final = re.compile(rb"(?:Function )?(?:([\w$.@]+)|(\S.{0,16383}?)(?= ?:)) ?[:,;|]?")
-_DIGITS: Final = re.compile(rb"\d+")
 _LEAST_VALUES: Final = 2
 _PAIRS_ONLY: Final = re.compile(rb"(?:[A-Z]{2,12}(?:\[\d{1,3}\])?:\w+ ?)+")
 
@@ -93,8 +92,8 @@ class UsageReader:
         self._arch: bytes | None = None
         self._is_code = True
         self._image = 0
-        self._name: bytes | None = None
-        self._before = b""  #: what stands in front of it, as build tools mark each line
+        #: names whose values are to come, by who wrote the line: jobs write at the same time
+        self._names: dict[bytes, bytes] = {}
         self._last = 0  #: line that may go on, as its values did not all fit
 
     def feed(self, number: int, line: bytes) -> bool:
@@ -116,14 +115,15 @@ class UsageReader:
         text = clean(line)
         if (first := _FIRST.search(text)) is not None:
             values = text[first.start() :]
-            if self._begin(without_stamps(text[: first.start()]), values, number):
+            if self._begin(text[: first.start()], values, number):
                 self._read(values, number, terminated=terminated)
         elif goes_on and _PAIRS_ONLY.fullmatch(text):
             self._read(text, number, terminated=terminated)
         elif (function := _FUNCTION.search(text)) is not None:
-            self._name, self._before = function[1], without_stamps(text[: function.start()])
+            self._names[stream_of(text[: function.start()]).key] = function[1]
         elif (section := _SECTION.search(text)) is not None:
-            self._arch, self._is_code, self._name = None, section[1] != b"ptx", None
+            self._arch, self._is_code = None, section[1] != b"ptx"
+            self._names.clear()
             self._image += 1
         elif self._is_code and (arch := _ARCH.search(text)) is not None:
             self._arch = arch[1]
@@ -162,14 +162,15 @@ class UsageReader:
                 names = (name, shown.get(name, name))
                 yield _resources(function, names, known, origin, is_linked=is_linked)
 
-    def _begin(self, head: bytes, values: bytes, number: int) -> bool:
+    def _begin(self, before: bytes, values: bytes, number: int) -> bool:
         """Whether a function's values begin here, and not somebody's prose about some."""
-        if self._name is not None and _DIGITS.sub(b"", head) == _DIGITS.sub(b"", self._before):
-            head = b""  # times and line numbers change
+        name = self._names.pop(stream_of(before).key, None)
+        head = without_stamps(before) if name is None else b""
         own = _OWN_NAME.fullmatch(head)
-        name, self._name = (own[1] or own[2]) if own else (None if head else self._name), None
         if head and (own is None or len(_PAIR.findall(values)) < _LEAST_VALUES):
             return False
+        if own is not None:
+            name = own[1] or own[2]
         if not name:
             self.troubles.add(number, _NAMELESS)
             return False

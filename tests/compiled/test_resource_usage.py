@@ -206,6 +206,15 @@ def test_values_of_nobody():
     assert found.notes == ("x: line 3: resources of a function whose name is not in the text",)
 
 
+def test_jobs_that_write_at_the_same_time():
+    """What a job's line says is of that job's function, whichever was named last."""
+    other = VALUES.replace("REG:", "REG:1")
+    text = HEAD + f"1> Function a:\n2> Function b:\n1>  {VALUES}\n2>  {other}\n"
+    found = {one.name: one.registers_per_thread for one in reading(text).kernels}
+    registers = EXPECTED["registers_per_thread"]
+    assert found == {"a": registers, "b": int(f"1{registers}")}
+
+
 @pytest.mark.parametrize("end", ["head", "tail"])
 def test_cut_at_every_byte(end):
     text = data("linked.usage.txt")
