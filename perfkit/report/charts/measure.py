@@ -63,7 +63,7 @@ def _scatter(device: str, measurements: Sequence[Mapping[str, Any]]) -> Iterator
                         y=measured,
                         kind="measured",
                         label=name if len(found) <= pairs.NAMED else "",
-                        text=f"{name}: {measured / predicted:.2f} of {short(predicted, 's')}",
+                        text=f"{name}: {measured / predicted:.2f} times {short(predicted, 's')}",
                     )
                     for name, predicted, measured in found[:_MOST]
                 ),

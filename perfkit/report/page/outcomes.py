@@ -43,7 +43,7 @@ _LEVELS: Final[dict[str, dict[object, Level]]] = {
 }
 #: the column of a history, which is read off all of its changes
 _CHANGES: Final = "changes[].worse"
-_WHO: Final = ("benchmark", "name", "kernel", "what", "target", "metric")
+_WHO: Final = ("benchmark", "name", "kernel", "what", "target", "metric", "card")
 _WHY: Final = ("message", "failure", "reason", "detail", "hint")
 
 
@@ -123,8 +123,15 @@ def worst(key: str | None, rows: Sequence[Mapping[str, Any]]) -> Level:
 def said(row: Mapping[str, Any]) -> str:
     """Whose outcome it is, and why."""
     who = ", ".join(str(row[key]) for key in _WHO if row.get(key))
-    why = next((str(row[key]) for key in _WHY if row.get(key)), "; ".join(_obstacles(row)))
+    why = next((_reason(row[key]) for key in _WHY if row.get(key)), "; ".join(_obstacles(row)))
     return f"{who}: {why}" if why else who
+
+
+def _reason(given: Any) -> str:
+    """A failure is an object; what it says, and what may help."""
+    if not isinstance(given, dict):
+        return str(given)
+    return "; ".join(str(given[key]) for key in ("message", "hint") if given.get(key))
 
 
 def _obstacles(row: Mapping[str, Any]) -> Iterator[str]:

@@ -91,7 +91,7 @@ class _Drawing:
         try:
             drawn = figure.render_svg(chart, TOKENS)
         except NoExtra as error:
-            self.missing = f"{error.message} ({error.hint})"
+            self.missing = f"{error.message} ({str(error.hint).partition(';')[0]})"
             return None
         if self.size + len(drawn) > _MOST_CHART_BYTES:
             self.left_out += 1

@@ -108,7 +108,7 @@ SECTIONS: Final[dict[str, tuple[Rows, ...]]] = {
         for part, title, keys in (
             ("memory", "Memory", ("level", "what", "bytes_per_s")),
             ("compute", "Arithmetic", ("what", "dtype", "accumulate", "unit", "flop_per_s")),
-            ("others", "Latencies, copies, launches", ("group", "what", "value", "unit")),
+            ("others", "Latencies, copies, launches", ("group", "what", "value")),
         )
     ),
     "measure": (
@@ -118,7 +118,7 @@ SECTIONS: Final[dict[str, tuple[Rows, ...]]] = {
              "prediction.bound_by", "share_of_bound", "bytes_per_s", "flop_per_s", "occupancy"),
             "verdict",
         ),
-        Rows("side_by_side", ("name", "apart", "slowest"), title="Cards side by side"),
+        Rows("side_by_side", ("name", "median_s", "apart", "slowest"), title="Cards side by side"),
     ),
     "validate": (
         Rows(

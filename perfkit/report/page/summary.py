@@ -47,7 +47,8 @@ def _tally(topic: str) -> str | None:
 
 
 def _rows(topic: str, mine: Sequence[Result]) -> list[Mapping[str, Any]]:
-    parts = SECTIONS.get(topic, ())[:1]
+    """Of the table whose outcomes are counted, or where none are of all."""
+    parts = SECTIONS.get(topic, ())[: 1 if _tally(topic) else None]
     return [row for part in parts for one in mine for row in items(one.content, part.path)]
 
 

@@ -16,7 +16,9 @@ from perfkit.report.page.results import Result
 from perfkit.report.page.sections import SECTIONS, Rows
 from perfkit.report.page.titles import title
 from perfkit.report.views.baseline import value_text
+from perfkit.report.views.ceilings import amount
 from perfkit.report.views.gate_history import short, sparkline
+from perfkit.units import format_seconds
 
 #: how names of values end, or what they are -> unit; the first that matches
 _PATTERNS: Final[tuple[tuple[str, Kind], ...]] = (
@@ -44,6 +46,8 @@ _CODES: Final = frozenset({"reason", "symptom", "bound_by", "limited_by", "how",
 _CODE: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
 #: of measured values; what is counted or a ratio has none to show
 _UNITS: Final = frozenset(Unit) - {Unit.COUNT, Unit.RATIO}
+#: units of ceilings; figures of memory and arithmetic have theirs as the name of the value
+_CEILINGS: Final = ("bytes_per_s", "flop_per_s", "op_per_s")
 
 
 def tables(topic: str, found: Sequence[Result]) -> list[tuple[Table, str | None]]:
@@ -177,15 +181,27 @@ def _special(row: Mapping[str, Any], key: str) -> Cell | None:
         return Cell(None, ", ".join(signed(ratio - 1) for ratio in value(row, key)) or ABSENT)
     if key == "changes[].first_commit":
         return Cell(None, ", ".join(map(short, value(row, key))) or ABSENT)
-    return _measured(row, key)
+    return _of_cards(row, key) or _measured(row, key)
+
+
+def _of_cards(row: Mapping[str, Any], key: str) -> Cell | None:
+    """One kernel on several cards: its time on each of them, and which of them is behind."""
+    given = row.get(key)
+    if key == "median_s" and isinstance(given, list):
+        times = (ABSENT if one is None else format_seconds(one) for one in given)
+        return Cell(None, ", ".join(times))
+    return Cell(given, label(given)) if key == "slowest" and given is not None else None
 
 
 def _measured(row: Mapping[str, Any], key: str) -> Cell | None:
-    """A value whose unit stands beside it."""
+    """A value whose unit stands beside it, or is that of the ceiling in its row."""
     given, unit = row.get(key), row.get("unit")
-    if not key.endswith("value") or isinstance(given, bool) or not isinstance(given, int | float):
+    if isinstance(given, bool) or not isinstance(given, int | float):
         return None
-    return Cell(given, value_text(given, unit)) if unit in _UNITS else None
+    if key == "datasheet" or (key == "value" and unit in _CEILINGS):
+        return amount(given, next((one for one in _CEILINGS if one in row), str(unit)))
+    is_value = key.endswith("value") and unit in _UNITS
+    return Cell(given, value_text(given, str(unit))) if is_value else None
 
 
 def _shown(given: Any, column: Column) -> Any:

@@ -22,6 +22,7 @@ _TITLES: Final = {
     "changes[].worse": "change",
     "commits[].median": "medians, first to last",
     "conflict_way": "ways of conflict",
+    "datasheet": "data sheet",
     "demangled": "kernel",
     "driver_blocks_per_sm": "blocks per SM, API",
     "dtype": "type",

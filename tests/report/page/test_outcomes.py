@@ -40,6 +40,13 @@ def test_what_needs_attention_comes_first():
     assert "What needs attention FAIL Gate : fail-1.5: 50% slower FAIL Gate : fail-1.1" in words
 
 
+def test_a_kernel_that_failed_says_why_and_on_which_card():
+    (one,) = [one for one in RESULTS if one.name == "measure-several-cards.json"]
+    text, _ = page.render([one], title="t")
+    for card in ("device 0", "device 1"):
+        assert f"hang, {card}: it ran longer than 60 s and was ended; a kernel may hang<" in text
+
+
 def test_the_worst_beyond_a_limit_is_first():
     rows = [
         verdict("fail", candidate_value=value, static={"limit": limit})

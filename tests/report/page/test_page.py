@@ -15,6 +15,7 @@ import pytest
 
 from perfkit.errors import InputError
 from perfkit.report import schema
+from perfkit.report.document import Cell
 from perfkit.report.page import page
 from perfkit.report.page.results import Result, load, shortened
 from perfkit.report.page.sections import SECTIONS
@@ -211,6 +212,34 @@ def test_measured_values_carry_their_unit(given, unit, shown):
         for column, cell in zip(table.columns, table.rows[0], strict=True)
     }
     assert found.get("candidate_value") == shown
+
+
+@pytest.mark.parametrize(
+    ("part", "row", "shown"),
+    [
+        ("memory", {"bytes_per_s": 4.6e12, "datasheet": 4.8e12}, "4800 GB/s"),
+        ("compute", {"flop_per_s": 6e14, "unit": "tensor", "datasheet": 9.9e14}, "990 TFLOP/s"),
+        ("others", {"value": 4.175e12, "unit": "op_per_s"}, "4.175 T/s"),
+        ("others", {"value": 5.5e10, "unit": "bytes_per_s"}, "55 GB/s"),
+        ("others", {"value": 29.5, "unit": "cycles"}, "29.5 cycles"),
+    ],
+)
+def test_ceilings_and_their_data_sheet_carry_their_unit(part, row, shown):
+    content = {"cards": [{"environment": {"index": 0}, part: [row]}]}
+    found = [Result(name="c", topic="ceilings", content=content)]
+    ((table, _),) = tables("ceilings", found)
+    assert shown in [cell.text for cell in table.rows[0] if isinstance(cell, Cell)]
+    assert "Ceilings</a>: 1 row<" in page.render(found, title="t")[0]
+
+
+def test_cards_side_by_side_have_the_time_of_each():
+    row = {"name": "copy", "median_s": [0.0365, 0.0379, None], "apart": 0.04, "slowest": 1}
+    found = Result(name="m", topic="measure", content={"devices": [], "side_by_side": [row]})
+    ((table, _),) = tables("measure", [found])
+    assert [cell.text for cell in table.rows[0] if isinstance(cell, Cell)] == [
+        "36.5 ms, 37.9 ms, -",
+        "device 1",
+    ]
 
 
 def test_the_peaks_of_a_product_stand_below_its_facts():
