@@ -23,7 +23,7 @@ RestOption = Annotated[
         metavar="SECONDS",
         min=0,
         max=60,
-        help="Idle that long before each burst of 20 ms: not what a power limit sustains.",
+        help="The card idles so long before each burst of 20 ms: its rate before power limits it.",
     ),
 ]
 
@@ -50,7 +50,7 @@ class Effort:
             "--time-limit",
             metavar="SECONDS",
             min=0.1,
-            help="Of one kernel in one run, its rests apart.",
+            help="Of one kernel in one run; rests do not count.",
         ),
     ] = 60.0
     memory_limit: Annotated[

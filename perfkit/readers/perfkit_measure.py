@@ -30,7 +30,7 @@ def read(document: Mapping[str, Any], origin: str) -> ResultFile:
     """One run for each process that was started.
 
     A kernel whose result was wrong has failed, however fast it was. Of several cards the name of
-    the card is part of the benchmark's, and so are rests between samples.
+    the card is part of the benchmark's, and so are rests before bursts.
 
     Raises:
         InputError: something is missing or of the wrong kind, with its path.
