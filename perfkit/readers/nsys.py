@@ -8,10 +8,8 @@ the median, or the mean where there is none.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from perfkit.errors import InputError
@@ -146,14 +144,15 @@ def read_list(document: list[Any], origin: str) -> ResultFile:
     Raises:
         InputError: a row that is none, or a cell that is no number.
     """
-    text = io.StringIO()
     columns = [*document[0]]
-    writer = csv.writer(text)
-    writer.writerow(columns)
+    report = _report(",".join(map(str, columns)))
+    rows: _Rows = []
     for i, item in enumerate(document):
         row = mapping(item, f"{origin}[{i}]")
-        writer.writerow([row.get(name, "") for name in columns])
-    return read(text.getvalue().splitlines(), origin)
+        values = [row.get(name) for name in columns]
+        rows.append((i, ["" if value is None else str(value) for value in values]))
+    found = [] if report is None else [(report, rows)]
+    return _result(found, origin, lambda i: f"{origin}[{i}]")
 
 
 def read(lines: Sequence[str], origin: str, mark: Mark | None = None) -> ResultFile:
@@ -162,7 +161,17 @@ def read(lines: Sequence[str], origin: str, mark: Mark | None = None) -> ResultF
     Raises:
         InputError: a cell that is no number, or broken quoting: with its line.
     """
-    reports = [(report, rows) for report, rows in _reports(lines, origin) if report.a_second]
+    return _result(_reports(lines, origin), origin, lambda line: f"{origin}:{line}", mark)
+
+
+_Rows = list[tuple[int, list[str]]]  #: each with its number in the file
+_Place = Callable[[int], str]  #: of a row, for messages
+
+
+def _result(
+    found: Iterable[tuple[Report, _Rows]], origin: str, place: _Place, mark: Mark | None = None
+) -> ResultFile:
+    reports = [(report, rows) for report, rows in found if report.a_second]
     numbers = [
         cells[i]
         for report, rows in reports
@@ -173,14 +182,11 @@ def read(lines: Sequence[str], origin: str, mark: Mark | None = None) -> ResultF
     decided = table.mark_of(numbers, origin, given=mark, otherwise=".")
     runs: list[Run] = []
     for report, rows in reports:
-        runs += (_sums if report.calls is not None else _trace)(report, rows, origin, decided)
+        runs += (_sums if report.calls is not None else _trace)(report, rows, place, decided)
     if not runs:
         raise InputError("a report without any time", where=origin)
     notes = ("numbers are read with a decimal comma",) if decided == "," else ()
     return ResultFile(kind="nsys", origin=origin, runs=tuple(runs), notes=notes)
-
-
-_Rows = list[tuple[int, list[str]]]
 
 
 def _reports(lines: Sequence[str], origin: str) -> Iterator[tuple[Report, _Rows]]:
@@ -199,9 +205,9 @@ def _reports(lines: Sequence[str], origin: str) -> Iterator[tuple[Report, _Rows]
         yield report, rows
 
 
-def _sums(report: Report, rows: _Rows, origin: str, mark: Mark) -> Iterator[Run]:
+def _sums(report: Report, rows: _Rows, place: _Place, mark: Mark) -> Iterator[Run]:
     for line, cells in rows:
-        where = f"{origin}:{line}"
+        where = place(line)
         name = cells[report.name]
         for column, label in report.shapes:
             name += f" {label}({', '.join(cells[column].split())})"
@@ -225,10 +231,10 @@ def _sums(report: Report, rows: _Rows, origin: str, mark: Mark) -> Iterator[Run]
         )
 
 
-def _trace(report: Report, rows: _Rows, origin: str, mark: Mark) -> Iterator[Run]:
+def _trace(report: Report, rows: _Rows, place: _Place, mark: Mark) -> Iterator[Run]:
     samples: dict[str, tuple[int, list[float]]] = {}
     for line, cells in rows:
-        typed = table.cell(cells[report.time], mark, f"{origin}:{line}")
+        typed = table.cell(cells[report.time], mark, place(line))
         seconds = scaled(typed, per=report.a_second)
         samples.setdefault(cells[report.name], (line, []))[1].append(seconds)
     for name, (line, values) in samples.items():
@@ -238,6 +244,6 @@ def _trace(report: Report, rows: _Rows, origin: str, mark: Mark) -> Iterator[Run
                 values=tuple(values),
                 unit=Unit.SECONDS,
                 metric=report.metric,
-                source=f"{origin}:{line}",
+                source=place(line),
             )
         )

@@ -132,6 +132,10 @@ def test_a_report_as_json_says_what_its_csv_does(tmp_path):
     path.write_text(json.dumps([numbers[0], 3]), "utf-8")
     with pytest.raises(InputError, match=r"\[1\]: should be an object"):
         read_results(path)
+    broken = {key: "oops" if "Med" in key or "Avg" in key else v for key, v in numbers[1].items()}
+    path.write_text(json.dumps([numbers[0], broken], indent=1), "utf-8")
+    with pytest.raises(InputError, match=r"\[1\]: 'oops' is not a number"):  # no line of a CSV
+        read_results(path)
 
 
 @pytest.mark.parametrize("name", ["nsys_stats", "nsys_shapes", "nsys_trace", "nsys_old"])
