@@ -15,7 +15,7 @@ from perfkit.cli.chart_options import ChartOptions
 from perfkit.cli.emit import emit
 from perfkit.cli.groups import grouped
 from perfkit.cli.help import examples, new_app
-from perfkit.cli.tuning_options import TuneOptions, present, tune
+from perfkit.cli.tuning_options import TuneOptions, present, refuse_unmeasured, tune
 from perfkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -115,6 +115,8 @@ def gemm(
     with it, --measure tries them.
     """
     _refuse_what_excludes(tile, warp, stream_k=stream_k, split_k=split_k)
+    if not measure:
+        refuse_unmeasured(tuning, "write --measure, on a machine with the GPU")
     targets, named = bound_options.products(gpu)
     m, n, k = _sizes(shape, "--shape", cube=True) or _missing("--shape 4096x4096x4096")
     question = GemmQuestion(

@@ -18,7 +18,7 @@ from perfkit.cli.groups import Without, grouped
 from perfkit.cli.help import examples, new_app
 from perfkit.cli.kernel_options import KernelOptions
 from perfkit.cli.launch_options import LaunchOptions, refuse_what_fits_nowhere
-from perfkit.cli.tuning_options import TuneOptions, present, tune
+from perfkit.cli.tuning_options import TuneOptions, present, refuse_unmeasured, tune
 from perfkit.errors import UsageError
 from perfkit.report.code.kinds import Kind, render
 from perfkit.units import parse_elements
@@ -100,6 +100,7 @@ def recommend(
     """
     if measure is not None:
         return _measure(measure, path, gpu, tuning, format, output)
+    refuse_unmeasured(tuning, "write --measure KERNEL; perfkit measure --list shows them")
     count = options.size(elements, "--elements", parse_elements)
     wish = Wish(elements=count, per_thread=per_thread, power_of_two=code is Kind.TRITON)
     growing = options.size(smem_per_thread, "--smem-per-thread") or 0

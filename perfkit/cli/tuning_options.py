@@ -39,6 +39,13 @@ class TuneOptions:
     rest: RestOption = 0.0
 
 
+def refuse_unmeasured(mine: TuneOptions, hint: str) -> None:
+    """Raise ``UsageError`` for what says how to measure where nothing is measured."""
+    for name in ("tries", "runs", "rest"):
+        if getattr(mine, name) != getattr(TuneOptions(), name):
+            raise UsageError(f"--{name} says how to measure: it needs --measure", hint=hint)
+
+
 def present(asked: Sequence[Target]) -> tuple[Device, Target]:
     """The card, which is the one product asked about.
 

@@ -294,3 +294,19 @@ def test_elements_as_sizes_are_typed_everywhere(perfkit):
     tables = [perfkit(f"recommend -g h100 -r 40 -n {text}").out for text in texts]
     assert len(set(tables)) == 1
     assert tables[0] != perfkit("recommend -g h100 -r 40 -n 1e6").out
+
+
+@pytest.mark.parametrize("option", ["--rest 1", "--tries 3", "--runs 5"])
+@pytest.mark.parametrize(
+    "question", ["recommend -g h100 -r 40", "gemm -g h100 --dtype f16 --shape 4096"]
+)
+def test_what_says_how_to_measure_needs_measure(perfkit, question, option):
+    done = perfkit(f"{question} {option}")
+    assert (done.code, done.out) == (2, "")
+    assert f"{option.split()[0]} says how to measure: it needs --measure" in done.err
+
+
+def test_a_given_block_size_is_no_compromise(perfkit):
+    done = perfkit("recommend -g h100,rtx-4090 -r 96 --smem-dynamic 48K -t 192")
+    assert "because the block size is given\n" in done.out
+    assert "compromise" not in done.out

@@ -88,7 +88,12 @@ def _tied(found: Recommendation) -> str:
 
 
 def _restricted(found: Recommendation) -> list[str]:
-    reasons = [_RESTRICTIONS[reason] for reason in found.choice.restrictions]
+    why = found.choice.restrictions
+    # a block size that is given is no compromise, however many GPUs it is for
+    given = Restriction.FIXED in why
+    reasons = [
+        _RESTRICTIONS[one] for one in why if not (given and one is Restriction.SEVERAL_TARGETS)
+    ]
     if not reasons:
         return []
     return [f"not the most resident warps, because {' and '.join(reasons)}"]
