@@ -47,7 +47,10 @@ def roofline(
     op: Annotated[
         str | None,
         typer.Option(
-            "--op", metavar="OPERATION", help="A named operation and its sizes, below; 1M is 2^20."
+            "--op",
+            metavar="OPERATION",
+            help="A named operation and its sizes, below; 1M is 2^20. With "
+            "',out=f32' the type of the result.",
         ),
     ] = None,
     flops: Annotated[

@@ -132,8 +132,9 @@ def _options(text: str, found: Operation, given: list[str]) -> dict[str, Any]:
     for part in given:
         key, equals, value = (piece.strip().lower() for piece in part.partition("="))
         if not equals or key not in {*found.options, "out"} or key in values:
-            known = ", ".join([*found.options, "out"])
-            raise UsageError(f"{text!r}: what is {part.strip()!r}?", hint=f"options: {known}")
+            name = text.partition(":")[0].strip().lower()
+            hint = f"write {usage(name)}; out=TYPE is the type of the result"
+            raise UsageError(f"{text!r}: what is {part.strip()!r}?", hint=hint)
         values[key] = DType.parse(value) if key == "out" else _size(text, value, key)
     for key, default in found.options.items():
         if default is None and key not in values:

@@ -66,6 +66,22 @@ def test_a_table_over_many(perfkit):
     assert "note: rtx-4090: accumulation in f32" in text
 
 
+@pytest.mark.parametrize(
+    ("dtype", "op", "said"),
+    [
+        ("f8", "gemm:4096", True),
+        ("s8", "gemm:4096", True),
+        ("f8", "gemm:4096,out=f8", False),
+        ("f8", "gemm:4096,out=f32", False),
+        ("f16", "gemm:4096", False),
+        ("f8", "softmax:1024x1024", False),
+    ],
+)
+def test_the_type_of_a_result_that_nobody_named_is_said(perfkit, dtype, op, said):
+    done = perfkit(f"roofline -g h200 --dtype {dtype} --op {op}")
+    assert ("the result is taken to be" in done.out) is said
+
+
 def test_all_means_all_products_and_what_cannot_answer_is_left_out(perfkit):
     found = content(perfkit("roofline -g all --dtype f8 --op gemm:4096 -f json"))
     answered = {r["target"] for r in found["results"]}

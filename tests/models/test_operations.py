@@ -223,7 +223,12 @@ def test_sizes_with_a_prefix_are_binary(text, elements):
 
 @pytest.mark.parametrize(
     ("text", "hint"),
-    [("gem:4", "write gemm:MxNxK["), ("conv:4", "write conv2d:N"), ("fft:4", "one of: gemm:")],
+    [
+        ("gem:4", "write gemm:MxNxK["),
+        ("gemm:4,8,4", "write gemm:MxNxK["),
+        ("conv:4", "write conv2d:N"),
+        ("fft:4", "one of: gemm:"),
+    ],
 )
 def test_the_hint_for_an_unknown_operation(text, hint):
     with pytest.raises(UsageError) as caught:

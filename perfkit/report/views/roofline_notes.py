@@ -7,6 +7,7 @@ from typing import Final
 
 from perfkit.analysis.roofline import Roofline
 from perfkit.models.roofline import MEMORY, Load
+from perfkit.models.work import product_type
 from perfkit.units import format_bytes, format_ratio
 
 #: more names than anybody reads
@@ -15,7 +16,16 @@ _READABLE: Final = 12
 
 def notes(r: Roofline) -> list[str]:
     """Of one product, which they do not name."""
-    return [*_roof(r), *_cache(r), *_beyond(r)]
+    return [*_result(r), *_roof(r), *_cache(r), *_beyond(r)]
+
+
+def _result(r: Roofline) -> list[str]:
+    """The type of what is written decides the bytes, and nobody named it."""
+    work = r.question.work
+    if work is None or work.out == work.dtype or work.out != product_type(work.dtype):
+        return []
+    other = f"',out={work.dtype}' at the end of the operation"
+    return [f"the result is taken to be {work.out}; another type: {other}"]
 
 
 def merged(
