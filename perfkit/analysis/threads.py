@@ -96,7 +96,7 @@ class Block:
 
 def _check_names(expression: Expression, known: Mapping[str, int]) -> None:
     for name in sorted(expression.names - known.keys()):
-        hint = f"one of: {', '.join(known)}"
+        hint = f"a number, or one of: {', '.join(known)}"
         if name.startswith("gridDim."):
             hint = "gridDim is only known with --grid"
         raise UsageError(f"{expression.text!r}: unknown name {name!r}", hint=hint)

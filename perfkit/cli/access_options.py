@@ -50,7 +50,9 @@ ColumnOption = Annotated[
 WidthOption = Annotated[
     int | None,
     typer.Option(
-        "--width", metavar="BYTES", help="Bytes each lane moves: 1, 2, 4, 8 or 16; default: 4."
+        "--width",
+        metavar="BYTES",
+        help="Bytes each lane moves: 1, 2, 4, 8 or 16 (float4); default: 4.",
     ),
 ]
 ElementOption = Annotated[

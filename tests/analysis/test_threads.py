@@ -66,6 +66,7 @@ def test_what_is_refused():
     with pytest.raises(UsageError, match="unknown name 'tid'") as error:
         values(Block(), "0 && tid")
     assert "threadIdx.x" in error.value.hint
+    assert error.value.hint.startswith("a number, or")
     with pytest.raises(UsageError, match=r"unknown name 'gridDim\.x'") as error:
         values(Block(), "1", "gridDim.x")
     assert "--grid" in error.value.hint
