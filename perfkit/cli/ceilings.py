@@ -49,8 +49,8 @@ def ceilings(
 ) -> None:
     """Measure how fast the cards at hand really are, part by part.
 
-    Bandwidths, rates of arithmetic, latencies, copies and launches. Every figure is the best over
-    many access mixes and launch shapes, with the clock that was held and what the data sheet says.
+    Bandwidths, rates of arithmetic, latencies, copies and launches. Rates are the best over many
+    access mixes and launch shapes, with the clock that was held and what the data sheet says.
     'perfkit roofline' and others read the JSON file: --ceilings own.json.
     """
     from perfkit.device.ceilings import groups_of, measure_ceilings
