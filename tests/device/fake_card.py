@@ -152,7 +152,8 @@ class FakeCard:
             self.launched.append((function.name, launch))
             (stream or self._own).free_at += self.cost(function.name, launch)
         else:
-            self._own.free_at += HOLD_S
+            held = function.name == "hold"
+            (stream or self._own).free_at += int(arguments[0]) * 1e-9 if held else HOLD_S
         if function.name in self.fails:
             self._broken = True
         elif function.name in self.kernels:

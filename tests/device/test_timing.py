@@ -98,11 +98,12 @@ def test_the_host_looks_ten_times_a_second_and_work_that_long_needs_none_to_lead
 
 
 def test_before_each_burst_the_card_rests_wakes_and_works_once(card, work, rests):
+    cost(card, 0.9e-3)
     found = Stopwatch(card, Sleepy()).time(work, replace(RESTED, samples=50))
     assert rests == [0.25] * 3
-    assert found.samples_s == pytest.approx([1e-3] * 50)
-    burst = "-whx" + "x" * 20  # 20 ms
-    assert tail(card) == burst + burst + burst[:-10]
+    assert found.samples_s == pytest.approx([0.9e-3] * 50)
+    burst = "-whx" + "x" * 22  # 20 ms
+    assert tail(card) == burst + burst + burst[: -3 * 22 + 50]
 
 
 def test_work_as_long_as_a_burst_has_a_rest_for_each_sample(card, work, rests):

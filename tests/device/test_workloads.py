@@ -154,9 +154,9 @@ def test_conflicts_are_counted_by_the_bank_model():
 
 def test_the_pipeline_overlaps_and_copies_what_it_should(bench, card):
     """Three stages alike: the whole takes them once, and all chunks but one of the longest."""
-    sizes = {"n": 2**16, "chunks": 4, "steps": 5}
+    sizes = {"n": 2**20, "chunks": 4, "steps": 5}  # the turns of streams are short beside a chunk
     case = library()["overlap"].case(sizes)
-    stage = 4 * 2**16 / 50e9
+    stage = 4 * 2**20 / 50e9
     card.cost = lambda name, launch: stage / 4
 
     def steps(launch, source, to, n, steps):

@@ -55,5 +55,6 @@ def test_links_are_alike_within_a_twentieth():
 
 def test_a_pipeline_is_issued_to_its_streams(bench):
     found = pipelines.pipeline(bench, Plan(chunks=4, streams=2), kernel_s=1e-3)
-    # two chunks in each stream, each there and back
-    assert found == pytest.approx(2 * 2 * SMALL / COPY_BYTES_PER_S)
+    # two chunks in each stream, each there, a quarter of the kernel, and back; the second stream
+    # begins ten microseconds after the first
+    assert found == pytest.approx(2 * (2 * SMALL / COPY_BYTES_PER_S + 1e-3 / 4) + 10e-6)
