@@ -79,7 +79,9 @@ class Settings:
     ] = None
     threshold: Annotated[
         str | None,
-        typer.Option("--threshold", metavar="SHARE", help="Of timings: worse by more fails: 3%."),
+        typer.Option(
+            "--threshold", metavar="SHARE", help="Of timings: surely worse by more fails: 3%."
+        ),
     ] = None
     metric: Annotated[
         str | None,

@@ -36,7 +36,7 @@ _ANSWER: Final[tuple[Field, ...]] = (
         Column("occupancy", "occupancy", "ratio"),
         lambda a: a.ratio,
     ),
-    (Column("relative", "of the best there", "ratio"), lambda a: a.relative),
+    (Column("relative", "of the best size there", "ratio"), lambda a: a.relative),
     (Column("limited_by", "limited by", "names"), lambda a: a.place.limited_by),
     (Column("spare_registers", "spare regs", "count"), lambda a: a.spare_registers),
 )
