@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from perfkit.analysis.gemm import GemmQuestion
+from perfkit.analysis.gemm import GemmQuestion, ask
 from perfkit.analysis.gemm_best import estimate_or_best
 from perfkit.analysis.roofline import RooflineQuestion
 from perfkit.cli import bound_options, options
@@ -206,6 +206,8 @@ def _measure(
     output: Path | None,
     drawing: ChartOptions,
 ) -> None:
+    for target in targets:
+        ask(target, question)  # what nothing can have is told before a card is asked for
     device, here = present(targets)
 
     def work(how: Try) -> Tuning:
