@@ -13,6 +13,7 @@ from perfkit.errors import UnknownTarget
 from perfkit.report.document import Cell, Column, Table
 from perfkit.report.page import markup, room
 from perfkit.report.page.results import Result
+from perfkit.report.page.titles import title
 from perfkit.report.views.arch import facts_document
 
 #: records of the database that are shown in full; each is some 60 facts
@@ -89,12 +90,18 @@ def _place(about: Mapping[str, Any]) -> Table:
         f"{about.get('device') or about.get('gpu') or 'a GPU'}",
         columns=(Column("what", "what"), Column("value", "value")),
         rows=tuple(
-            (name.replace("_", " "), Cell(None, markup.abridged(_flat(value), room.LONG[0])))
+            (title(name), Cell(None, markup.abridged(_shown(name, value), room.LONG[0])))
             for name, value in about.items()
-            if value not in (None, [], {})
+            if value not in (None, [], {}) and name != "index"  # which the title names
         ),
         collapsed=True,
     )
+
+
+def _shown(name: str, value: Any) -> str:
+    if name.endswith("_hz") and isinstance(value, int | float):
+        return Column(name, name, "hertz").text(value)
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else _flat(value)
 
 
 def _flat(value: Any) -> str:

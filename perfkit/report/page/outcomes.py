@@ -137,5 +137,7 @@ def _reason(given: Any) -> str:
 def _obstacles(row: Mapping[str, Any]) -> Iterator[str]:
     for one in row.get("obstacles") or ():
         yield str(one["message"])
+    if row.get("differing"):
+        yield f"{row['differing']:,} of {row['compared']:,} differ"
     for one in row.get("changes") or ():
         yield f"{signed(one['ratio'] - 1)} at {short(one['first_commit'])}"

@@ -115,7 +115,9 @@ def items(content: Mapping[str, Any], path: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _of_card(holder: Mapping[str, Any], row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A row of one of several cards says which."""
+    """A row of one of several cards says which, and a difference which check found it."""
+    if "differences" in holder:
+        row = {"check": holder.get("name"), **row}
     about = holder.get("environment") or {}
     return row if about.get("index") is None else {_CARD: label(about["index"]), **row}
 

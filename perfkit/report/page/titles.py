@@ -69,8 +69,8 @@ _TITLES: Final = {
 }
 #: words that are no words
 _LETTERS: Final = {
-    **{name.lower(): name for name in ("API", "CUDA", "DRAM", "FP32", "FP64", "GPU", "ILP")},
-    **{name.lower(): name for name in ("L1", "L2", "SM", "TDP")},
+    **{name.lower(): name for name in ("API", "CUDA", "DRAM", "ECC", "FP32", "FP64", "GPU")},
+    **{name.lower(): name for name in ("ILP", "L1", "L2", "MIG", "SM", "TDP", "UUID")},
     "gib": "(GiB)",
     "tflops": "TFLOP/s",
 }

@@ -47,6 +47,27 @@ def test_a_kernel_that_failed_says_why_and_on_which_card():
         assert f"hang, {card}: it ran longer than 60 s and was ended; a kernel may hang<" in text
 
 
+def test_a_check_that_differs_says_how_often_and_what_differs_says_which_check():
+    one = {"configuration": "8 chunks", "predicted": "6 ms", "measured": "7 ms"}
+    check = {"name": "overlap", "status": "fail", "compared": 1530, "differing": 29}
+    checks = [{**check, "differences": [one], "pairs": []}]
+    cards = [{"environment": {"device": "H200"}, "checks": checks}]
+    found = Result(name="v", topic="validate", content={"cards": cards})
+    text, _ = page.render([found], title="t")
+    assert "overlap: 29 of 1,530 differ<" in text
+    table = next(table for table, _ in tables("validate", [found]) if table.title == "Differences")
+    assert table.rows == (("overlap", "8 chunks", "6 ms", "7 ms"),)
+
+
+def test_an_environment_is_in_words_and_units():
+    about = {"device": "NVIDIA H200", "index": 0, "max_sm_clock_hz": 1.98e9, "mig": False}
+    content = {"devices": [{"environment": about, "measurements": []}]}
+    text, _ = page.render([Result(name="m", topic="measure", content=content)], title="t")
+    for name, shown in (("max SM clock", "1980 MHz"), ("MIG", "no")):
+        assert re.search(rf">{name}</t[dh]><td[^>]*>{shown}<", text), name
+    assert ">index<" not in text
+
+
 def test_the_worst_beyond_a_limit_is_first():
     rows = [
         verdict("fail", candidate_value=value, static={"limit": limit})
