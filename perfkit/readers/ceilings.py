@@ -119,7 +119,8 @@ def parse_cards(text: str | bytes, origin: str) -> tuple[Ceilings, ...]:
         if entry.get("gpu") is not None and (entry.get("memory") or entry.get("compute"))
     )
     if not cards:
-        raise InputError("holds no ceiling of a product", where=origin, hint=_HINT)
+        hint = f"each of cards has a gpu, and memory or compute: {_HINT}"
+        raise InputError("holds no ceiling of a product", where=origin, hint=hint)
     return cards
 
 

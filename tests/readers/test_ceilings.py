@@ -145,6 +145,13 @@ def test_what_is_no_file_of_ceilings(name):
     assert error.value.hint
 
 
+def test_a_card_without_its_product_is_told_what_it_needs():
+    card = {key: value for key, value in WHOLE.items() if key not in {"schema", "gpu"}}
+    with pytest.raises(InputError) as error:
+        parse(json.dumps({"schema": WHOLE["schema"], "gpu": WHOLE["gpu"], "cards": [card]}), "c")
+    assert error.value.hint.startswith("each of cards has a gpu")
+
+
 @pytest.mark.parametrize("value", [0, -1, None, "5", True, float("nan"), float("inf"), 10**400, []])
 def test_a_rate_that_is_none(value):
     for change in (
