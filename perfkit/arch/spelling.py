@@ -14,7 +14,7 @@ _LINES: Final = (
     re.compile(r"GPU \d+: (.+?)\s*\(UUID: .*"),
     re.compile(r".*NVIDIA.*\[([^\[\]]+)\](?:\s*\(rev \w+\))?", re.IGNORECASE),
 )
-_SIZED: Final = re.compile(r"(.*\S)[\s_-]*\(?\b(\d{1,3})\s*Gi?B\s*\)?", re.IGNORECASE | re.ASCII)
+_SIZED: Final = re.compile(r"(.*\S)[\s_-]*+\(?\b(\d{1,3})\s*Gi?B\s*\)?", re.IGNORECASE | re.ASCII)
 
 
 class Sized(NamedTuple):

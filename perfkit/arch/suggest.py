@@ -38,7 +38,7 @@ _RENAMED: Final = {"10.1": "11.0"}
 _PARTS: Final = (
     _Kind(
         re.compile(
-            r"(?P<whole>.*?)[\s_-]*(?:MIG)?[\s_-]*\b\d+c?\.?\d*g\.\d+gb(?:\+\S+)?", re.IGNORECASE
+            r"(?P<whole>.*?)[\s_-]*+(?:MIG)?[\s_-]*+\b\d+c?\.?\d*g\.\d+gb(?:\+\S+)?", re.IGNORECASE
         ),
         "a slice of a GPU (MIG)",
         "name the whole product{name}: an SM of a slice is like any of its SMs, but it has fewer "

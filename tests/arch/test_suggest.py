@@ -85,3 +85,9 @@ def test_no_name_of_the_database_looks_like_a_stranger():
     for name in names:
         assert not any(kind.pattern.fullmatch(name) for kind in _PARTS), name
         assert not any(kind.pattern.search(name) for kind in _OTHERS), name
+
+
+@pytest.mark.parametrize("gap", "- _")
+def test_a_line_of_gaps_is_looked_through_once(gap):
+    """What it may be part of was looked for from each gap to each other: minutes."""
+    assert "unknown" in refused(f"a{gap * 4_000}b").message
