@@ -10,7 +10,7 @@ import typer
 from perfkit.cli import options, talk
 from perfkit.cli.progress import progress
 from perfkit.errors import UsageError
-from perfkit.files import shown
+from perfkit.files import readable, shown
 from perfkit.record import record
 
 if TYPE_CHECKING:
@@ -151,7 +151,15 @@ def named_arch(gpu: str | None) -> str | None:
 
 
 def is_source(path: Path) -> bool:
-    """Whether the file has to be compiled before it can be read."""
+    """Whether the file has to be compiled before it can be read.
+
+    Raises:
+        InputError: it would have to, and is not there: that is told before what compiling needs.
+    """
     from perfkit.compiled import inspect
 
-    return inspect.is_source(path)
+    if not inspect.is_source(path):
+        return False
+    with readable(path):
+        path.stat()
+    return True

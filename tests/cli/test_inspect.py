@@ -15,6 +15,7 @@ from tests.report.schemas import undescribed, validate
 
 CUBINS = Path(__file__).resolve().parents[1] / "data" / "cubin"
 ZOO = str(CUBINS / "zoo.sm_90.nvrtc12.cubin")
+SOURCE = str(Path(__file__).resolve().parents[2] / "examples" / "kernels" / "saxpy.cu")
 
 
 def kernels(done):
@@ -96,15 +97,25 @@ def test_a_source_is_compiled_once_per_architecture(perfkit, tmp_path, monkeypat
     [
         ([], "Missing argument"),
         (["missing.cu", "-g", "9.0"], "missing.cu: cannot be read"),
-        (["missing.cu"], "no GPU given"),
+        (["missing.cu"], "missing.cu: cannot be read"),
+        ([SOURCE], "no GPU given"),
         ([ZOO, "--kernel", "("], "--kernel '(' is not a regular expression"),
         ([ZOO, "--kernel", "zzz"], "no kernel matches 'zzz'"),
         ([ZOO, "-I", "."], "--include is for sources"),
         ([ZOO, "--maxrregcount", "32"], "--maxrregcount is for sources"),
         ([ZOO, "--compiler", "nvrtc"], "--compiler is for sources"),
-        (["missing.cu", "-g", "9.0", "--compiler", "gcc"], "--compiler gcc: one of auto, "),
+        ([SOURCE, "-g", "9.0", "--compiler", "gcc"], "--compiler gcc: one of auto, "),
         ([__file__], "CUDA source, which is not read"),
     ],
 )
 def test_what_is_refused_and_how(refused, arguments, says):
     assert says in refused(["inspect", *arguments])
+
+
+@pytest.mark.parametrize(
+    "words", ["inspect", "occupancy", "recommend", "gate check --rule registers<=64"]
+)
+def test_a_source_that_is_not_there_is_told_before_the_gpu_that_it_lacks(perfkit, words, tmp_path):
+    done = perfkit([*words.split(), str(tmp_path / "no*.cu")])
+    assert done.code == 2
+    assert "no*.cu: cannot be read: No such file or directory" in done.err
