@@ -26,6 +26,7 @@ _OTHER_QUOTES: Final = re.compile(
 #: line ends of pages, tables, scripts and Markdown
 _TAIL: Final = re.compile(rb"(?: ?(?:<br ?/?>|\||\\|`|\"[\],}]*))+$")
 _TAIL_ENDS: Final = (b">", b"|", b"\\", b"`", b'"', b'",', b'"]')
+_TAIL_BYTES: Final = b' <br/>|\\`"],}'
 
 #: the compiler's own beginning of a line; the driver's linker leaves out a word or two
 _MARKER: Final = re.compile(rb"(?:\b(?:ptxas|nvlink) )?\binfo ?: ?$|\bptxas \. $")
@@ -81,7 +82,11 @@ def clean(line: bytes) -> bytes:
     if b"\xc2\xa0" in line:
         line = line.replace(b"\xc2\xa0", b" ")
     text = b" ".join(line.split())
-    return _TAIL.sub(b"", text) if text.endswith(_TAIL_ENDS) else text
+    if not text.endswith(_TAIL_ENDS):
+        return text
+    # looked for where it may be: a row of bars in a long line would be tried from each of them
+    tail = _TAIL.search(text, len(text.rstrip(_TAIL_BYTES)))
+    return text[: tail.start()] if tail else text
 
 
 def stream_of(prefix: bytes) -> Stream:
