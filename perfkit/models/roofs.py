@@ -105,6 +105,7 @@ class Ceilings:
     instructions: dict[str, float] = field(default_factory=dict)
     launch_s: float | None = None  #: of an empty kernel, between the marks that time any kernel
     uuid: str | None = None  #: of the card, if the file says so and holds for one
+    cards: int = 1  #: of which these are the best figures
 
 
 def roofs(gpu: Gpu, capability: Capability, clock_hz: int | None = None) -> tuple[Roof, ...]:
@@ -214,7 +215,8 @@ def measured_levels(found: tuple[Level, ...], ceilings: Ceilings | None) -> tupl
             name=level.name,
             bytes_per_s=ceilings.memory[level.name],
             basis="measured",
-            roof=f"measured: {ceilings.origin}",
+            roof=f"measured: {ceilings.origin}"
+            + (f", the best of {ceilings.cards} cards" if ceilings.cards > 1 else ""),
             clock_hz=ceilings.clock_hz if level.name != "dram" else None,
         )
         if level.name in ceilings.memory

@@ -91,6 +91,7 @@ def of_one_product(cards: Sequence[Ceilings]) -> Ceilings:
         latencies_s=_best([one.latencies_s for one in cards], min),
         instructions=_best([one.instructions for one in cards], max),
         launch_s=min((one.launch_s for one in cards if one.launch_s), default=None),
+        cards=len(cards),
     )
 
 

@@ -88,6 +88,8 @@ def test_the_file_of_several_cards_goes_wherever_that_of_one_does(perfkit, measu
     found = json.loads(perfkit([*bound, "--ceilings", str(path), "-f", "json"]).out)
     # that of the better card: a bound must not be beaten
     assert found["results"][0]["time_s"] == pytest.approx(1)
+    table = perfkit([*bound, "--ceilings", str(path)]).out
+    assert "ours.json, the best of 2 cards\n" in table
 
 
 def test_interrupted_before_there_is_anything(perfkit, measured):

@@ -81,6 +81,7 @@ def test_of_several_cards_the_best_of_each_figure_is_the_ceiling():
     assert found.instructions == {"bf16/f32 wgmma": 7e14}
     assert found.mixes == {"read": 4e12}
     assert (found.gpu, found.origin, found.uuid) == ("h200-sxm", "c.json", None)
+    assert (found.cards, parse(of_cards({}), "c.json").cards) == (2, 1)
 
 
 def test_each_card_has_its_own():
