@@ -25,7 +25,7 @@ _OTHER_QUOTES: Final = re.compile(
 )
 #: line ends of pages, tables, scripts and Markdown
 _TAIL: Final = re.compile(rb"(?: ?(?:<br ?/?>|\||\\|`|\"[\],}]*))+$")
-_TAIL_ENDS: Final = (b">", b"|", b"\\", b"`", b'"', b'",', b'"]')
+_TAIL_ENDS: Final = (b">", b"|", b"\\", b"`", b'"', b'",', b'"]', b'"],', b'"}', b'"},')
 _TAIL_BYTES: Final = b' <br/>|\\`"],}'
 
 #: the compiler's own beginning of a line; the driver's linker leaves out a word or two
