@@ -145,6 +145,21 @@ def test_notes(perfkit, arguments, says):
     assert says in done.out
 
 
+def test_a_measured_rate_is_no_ratio_to_one_of_the_data_sheet(perfkit, tmp_path):
+    rates = [
+        {"dtype": "f8", "accumulate": sums, "sparsity": "dense", "unit": "tensor"}
+        | {"flop_per_s": rate}
+        for sums, rate in (("f32", 1.6e15), ("f16", 1.76e15))
+    ]
+    path = tmp_path / "c.json"
+    for measured, said in ((rates, "the rate in f16 is 1.1 times"), (rates[:1], None)):
+        file = {"schema": "perfkit.ceilings/1", "gpu": "h200-sxm", "compute": measured}
+        path.write_text(json.dumps(file))
+        done = perfkit(f"roofline -g h200-sxm --dtype f8 --op gemm:4096 --ceilings {path}")
+        assert done.code == 0
+        assert (said in done.out) if said else ("times as high" not in done.out)
+
+
 def test_notes_on_other_products(perfkit):
     assert (
         "no bf16 arithmetic here" in perfkit("roofline -g v100 --dtype bf16 --op softmax:9x9").out

@@ -7,6 +7,7 @@ from typing import Final
 
 from perfkit.analysis.roofline import Roofline
 from perfkit.models.roofline import MEMORY, Load
+from perfkit.models.roofs import Roof
 from perfkit.models.work import product_type
 from perfkit.units import format_bytes, format_ratio
 
@@ -61,6 +62,8 @@ def _roof(r: Roofline) -> list[str]:
         )
     if r.question.accumulate is None and r.roof.unit == "tensor":
         same = [o.roof for o in r.options if o.roof.sparsity == r.roof.sparsity]
+        # a measured rate beside one of the data sheet says nothing about the types
+        same = [roof for roof in same if _is_measured(roof) is _is_measured(r.roof)]
         faster = max(same, key=lambda roof: roof.flop_per_s)
         if faster.flop_per_s > r.roof.flop_per_s:
             ratio = faster.flop_per_s / r.roof.flop_per_s
@@ -73,6 +76,10 @@ def _roof(r: Roofline) -> list[str]:
     if r.roof.sparsity == "sparse":
         found.append("the sparse rate counts the zeros of 2:4 sparsity as work")
     return found
+
+
+def _is_measured(roof: Roof) -> bool:
+    return roof.basis == "measured"
 
 
 def _cache(r: Roofline) -> list[str]:
