@@ -10,7 +10,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
@@ -38,8 +38,9 @@ class Cards:
         After Ctrl-C, or an error of one, ``stopped`` says so to all; what they then give counts.
         """
         with ThreadPoolExecutor(max_workers=max(1, len(works))) as pool:
-            futures = [pool.submit(work) for work in works]
+            futures: list[Future[Result]] = []
             try:
+                futures += [pool.submit(work) for work in works]
                 while not all(future.done() for future in futures):
                     if any(future.done() and future.exception() for future in futures):
                         self._stop.set()

@@ -55,12 +55,13 @@ def product(
         registers: of each of their threads, which the others leave them; 0: as launched.
         generated: likewise before it.
     """
+    given = {"REGISTERS": registers, "LOADING_REGISTERS": LOADING_REGISTERS}
     clusters = {"CLUSTER_M": tiling.cluster_m, "CLUSTER_N": tiling.cluster_n}
     return source.product(
         problem,
         tiling,
         name=name,
-        macros={**macros, **clusters, "REGISTERS": registers},
+        macros={**macros, **clusters, **given},
         group=group,
         common=common,
         threads=gemm_tile.WARP * (LOADING_WARPS + warps),

@@ -9,8 +9,8 @@
 // those of one column their common B.
 //
 // Macros: OPERAND_BYTES, TILE_M, TILE_N, TILE_K, STAGES, CLUSTER_M, CLUSTER_N, GROUP (rows of
-// cluster tiles that run together), REGISTERS (of a thread that multiplies, 40 being left to one
-// that loads; 0: as launched). m, n: at least the tile, n a multiple of 8; k: a multiple of TILE_K.
+// cluster tiles that run together), REGISTERS and LOADING_REGISTERS (of a thread that multiplies and
+// of one that loads; 0: as launched). m, n: at least the tile; n, k: multiples of 8 and TILE_K.
 
 constexpr int ROW_BYTES = TILE_K * OPERAND_BYTES;
 constexpr int BOX_BYTES = ROW_BYTES < 128 ? ROW_BYTES : 128;  // of k, what one swizzle spans
@@ -189,7 +189,7 @@ __device__ __forceinline__ void load_and_multiply(const TensorMap& a, const Tens
   make_ring(a, b, stages, full, empty, READERS);
   if (threadIdx.x < 128) {
 #if REGISTERS > 0
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(LOADING_REGISTERS));
 #endif
     if (threadIdx.x == 0) load_slices(a, b, walk, slices, stages, full, empty);
   } else {
