@@ -122,6 +122,11 @@ def parse_cards(text: str | bytes, origin: str) -> tuple[Ceilings, ...]:
     if not cards:
         hint = f"each of cards has a gpu, and memory or compute: {_HINT}"
         raise InputError("holds no ceiling of a product", where=origin, hint=hint)
+    stated, found = document.get("gpu"), {one.gpu for one in cards}
+    if stated is not None and found != {_gpu(stated, origin)}:
+        products = ", ".join(sorted(found))
+        hint = f"leave gpu out where the cards are of several products: {_HINT}"
+        raise InputError(f"gpu is {stated!r}, its cards are {products}", where=origin, hint=hint)
     return cards
 
 

@@ -130,6 +130,10 @@ BROKEN = {
     "level": (json.dumps(WHOLE | {"memory": [{"level": "l3"}]}), "memory[0]: level is 'l3'"),
     "dtype": (json.dumps(WHOLE | {"compute": [BF16 | {"dtype": "fp16"}]}), "dtype is 'fp16'"),
     "cards that are none": (of_cards({"gpu": None}), "holds no ceiling of a product"),
+    "cards of another product": (
+        json.dumps(json.loads(of_cards({}, {})) | {"gpu": "a100"}),
+        "gpu is 'a100', its cards are h200-sxm",
+    ),
     "no cards": (json.dumps(WHOLE | {"cards": []}), "holds no ceiling of a product"),
     "no list of cards": (json.dumps(WHOLE | {"cards": {}}), "c.json: cards: is no list"),
     "a broken card": (of_cards({}, {"memory": [{"level": "l3"}]}), "cards[1]: memory[0]: level"),
