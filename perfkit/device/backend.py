@@ -58,6 +58,19 @@ class Memory(Protocol):
     def size_bytes(self) -> int: ...
 
 
+@record
+class Part:
+    """A view of memory: some bytes within it."""
+
+    address: int
+    size_bytes: int
+
+
+def part(memory: Memory, begin: int, size_bytes: int) -> Part:
+    """What lies in ``memory`` from the byte ``begin`` on."""
+    return Part(address=memory.address + begin, size_bytes=size_bytes)
+
+
 class Mark(Protocol):
     """A point in the order of the card's work."""
 

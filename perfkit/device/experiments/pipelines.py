@@ -10,14 +10,13 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from perfkit.device.backend import launch_1d
+from perfkit.device.backend import launch_1d, part
 from perfkit.device.program import build
 from perfkit.device.streams import Turns
 from perfkit.models.engines import Plan, Stage, calls
-from perfkit.record import record
 
 if TYPE_CHECKING:
-    from perfkit.device.backend import Card, Mark, Memory, Stream
+    from perfkit.device.backend import Card, Mark, Stream
 
 MIB: Final = 1 << 20
 WHOLE: Final = 256 * MIB  #: of a pipeline, in each direction
@@ -26,14 +25,6 @@ _LINK: Final = 64 * MIB  #: to measure the link with, in each direction
 _PARTS: Final = 4  #: of them, copied both ways at once
 #: what the link's rates may differ by and be the same
 _STEADY: Final = 0.05
-
-
-@record
-class Part:
-    """Some bytes within a buffer."""
-
-    address: int
-    size_bytes: int
 
 
 class Costs(NamedTuple):
@@ -76,7 +67,7 @@ class Bench:
     def copy(self, stage: Stage, start: int, size: int, stream: Stream) -> None:
         """Some bytes to the card or back."""
         host = self._inwards if stage is Stage.H2D else self._outwards
-        ends = [_part(memory, start, size) for memory in (self._device, host)]
+        ends = [part(memory, start, size) for memory in (self._device, host)]
         to, source = ends if stage is Stage.H2D else reversed(ends)
         self._card.copy(to, source, size, stream)
 
@@ -112,14 +103,10 @@ class Bench:
             self._card.follow(stream, start)
 
 
-def _part(memory: Memory, start: int, size: int) -> Part:
-    return Part(address=memory.address + start, size_bytes=size)
-
-
 def link(bench: Bench, costs: Costs) -> Link:
     """The rates of the link now."""
     first, second = bench.streams[:2]
-    part = _LINK // _PARTS
+    size = _LINK // _PARTS
 
     def one_way(stage: Stage) -> float:
         seconds = bench.timed(lambda: bench.copy(stage, 0, _LINK, first), 1, repeats=3)
@@ -127,8 +114,8 @@ def link(bench: Bench, costs: Costs) -> Link:
 
     def both() -> None:
         for number in range(_PARTS):
-            bench.copy(Stage.H2D, number * part, part, first)
-            bench.copy(Stage.D2H, _LINK + number * part, part, second)
+            bench.copy(Stage.H2D, number * size, size, first)
+            bench.copy(Stage.D2H, _LINK + number * size, size, second)
 
     there, back = one_way(Stage.H2D), one_way(Stage.D2H)
     together = _LINK / (bench.timed(both, 2, repeats=3) - _PARTS * costs.copy_s)

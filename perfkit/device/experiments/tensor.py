@@ -1,6 +1,6 @@
 """Rates of the tensor cores: nothing but ``mma.sync``, and on 9.0 ``wgmma``, on random data.
 
-Such a loop draws more power than a card may take for long: each sample follows a rest.
+Such a loop draws more power than a card may take for long: its samples are bursts after rests.
 """
 
 from __future__ import annotations

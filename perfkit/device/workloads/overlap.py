@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from perfkit.analysis.prediction import Demand, Flow
-from perfkit.device.backend import launch_1d
+from perfkit.device.backend import launch_1d, part
 from perfkit.device.streams import Turns
 from perfkit.device.workload import (
     Array,
@@ -23,7 +23,6 @@ from perfkit.device.workload import (
 from perfkit.errors import UsageError
 from perfkit.models.engines import Plan, Times
 from perfkit.models.overlap import HANDOFF_S, Work, schedule
-from perfkit.record import record
 
 if TYPE_CHECKING:
     from perfkit.device.backend import Card, Function, Memory
@@ -31,18 +30,6 @@ if TYPE_CHECKING:
 
 _BLOCKS: Final = 4096
 _MOST_STREAMS: Final = 32
-
-
-@record
-class _Part:
-    """A view of memory: what lies in it from a byte on."""
-
-    address: int
-    size_bytes: int
-
-
-def _part(memory: Memory, begin: int, size: int) -> _Part:
-    return _Part(address=memory.address + begin, size_bytes=size)
 
 
 def _chunked(sizes: Sizes) -> Case:
@@ -133,7 +120,7 @@ def _pipeline(n: int, chunks: int, streams: int, steps: int, launch: Any) -> Pro
             turns.let_go(lanes, card.mark())
             for number in range(chunks):
                 lane = lanes[number % len(lanes)]
-                at = {name: _part(one, *_chunk(n, chunks, number)) for name, one in memory.items()}
+                at = {name: part(one, *_chunk(n, chunks, number)) for name, one in memory.items()}
                 card.copy(at["in"], at["from"], at["in"].size_bytes, lane)
                 _launch(card, function, launch, (at["in"], at["out"]), steps, lane)
                 card.copy(at["to"], at["out"], at["to"].size_bytes, lane)
@@ -158,8 +145,8 @@ def _copies(n: int, chunks: int, *ways: tuple[str, str]) -> Program:
             for number in range(chunks):
                 for lane, (to, source) in zip([None, *lanes], ways, strict=True):
                     begin, size = _chunk(n, chunks, number)
-                    here = _part(memory[source], begin, size)
-                    card.copy(_part(memory[to], begin, size), here, size, lane)
+                    here = part(memory[source], begin, size)
+                    card.copy(part(memory[to], begin, size), here, size, lane)
             for lane in lanes:
                 card.follow(None, card.mark(lane))
 
@@ -175,7 +162,7 @@ def _stages(n: int, chunks: int, steps: int, launch: Any) -> Mapping[str, Progra
         def work() -> None:
             for number in range(chunks):
                 begin, size = _chunk(n, chunks, number)
-                source, to = (_part(memory[name], begin, size) for name in ("in", "out"))
+                source, to = (part(memory[name], begin, size) for name in ("in", "out"))
                 _launch(card, function, launch, (source, to), steps, None)
 
         return work

@@ -20,11 +20,7 @@ _CARD: Final = Column("device", "card")
 _CHECKS: Final = (
     Column("name", "check"),
     Column("status", "outcome"),
-    Column("compared", "compared", "count"),
-    Column("differing", "differ", "count"),
-    Column("scope", "rests on"),
-    Column("predicted", "prediction"),
-    Column("measured", "held against"),
+    *validate_cards.COLUMNS,
     Column("seconds", "time", "seconds"),
     Column("sm_clock_hz", "SM clock", "hertz"),
 )

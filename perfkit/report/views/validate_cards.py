@@ -12,14 +12,15 @@ from perfkit.report.views import cards
 if TYPE_CHECKING:
     from perfkit.analysis.validation import Check, ValidationReport
 
-_SUMS: Final = (
+#: of a check, on one card or on several together
+COLUMNS: Final = (
     Column("compared", "compared", "count"),
     Column("differing", "differ", "count"),
     Column("scope", "rests on"),
     Column("predicted", "prediction"),
     Column("measured", "held against"),
-    Column("seconds", "longest", "seconds"),
 )
+_SUMS: Final = (*COLUMNS, Column("seconds", "longest", "seconds"))
 
 
 def checks(report: ValidationReport) -> Table:
