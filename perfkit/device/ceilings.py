@@ -129,5 +129,4 @@ def _card(device: Device, index: int | None, cards: Cards, task: _Task) -> Ceili
 
 
 def _unmeasured(group: str, failure: Failure) -> Unmeasured:
-    last = failure.log.splitlines()[-1:] if failure.end == "crashed" else []
-    return Unmeasured(group=group, message=": ".join([failure.message, *last]), hint=failure.hint)
+    return Unmeasured(group=group, message=failure.told, hint=failure.hint)

@@ -64,6 +64,12 @@ class Failure:
     exit_code: int = 5
     log: str = ""  #: the end of what it printed
 
+    @property
+    def told(self) -> str:
+        """The message; of a crash the last line that the child printed says most."""
+        last = self.log.splitlines()[-1:] if self.end is End.CRASHED else []
+        return ": ".join([self.message, *last])
+
 
 @record
 class Outcome:

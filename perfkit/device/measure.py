@@ -259,10 +259,9 @@ class _Session:
 
 
 def failed(failure: Failure) -> Failed:
-    """A child's failure; of a crash the last line that it printed says most."""
-    last = failure.log.splitlines()[-1:] if failure.end is End.CRASHED else []
+    """A child's failure, as a report has it."""
     return Failed(
-        message=": ".join([failure.message, *last]),
+        message=failure.told,
         hint=failure.hint,
         exit_code=failure.exit_code,
         log=failure.log,

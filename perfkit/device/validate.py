@@ -172,8 +172,7 @@ class _Card:
         if failure is not None and failure.exit_code == Unavailable.exit_code:
             sums.nothing = failure.message  # no compiler, no profiler: nothing went wrong
         elif failure is not None:
-            last = failure.log.splitlines()[-1:] if failure.end == "crashed" else []
-            failed = ": ".join([failure.message, *last])
+            failed = failure.told
         status, reason = verdict(
             compared=sums.compared, differing=sums.differing, nothing=sums.nothing, failed=failed
         )
